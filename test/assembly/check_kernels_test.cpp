@@ -23,7 +23,7 @@ TEST(check_kernels, asks_the_backend_of_each_groups_rank) {
   for (const int layer : {1, 2, 3, 4}) {
     const bool on_cpu = layer < 3;
     EXPECT_EQ(check(on_cpu ? cpu : gpu, layer),
-              (placement::finding{.what = placement::mistake::no_kernel, .number = layer}));
+              (placement::finding{.what = placement::mistake::layer_without_kernel, .number = layer}));
     EXPECT_FALSE(check(on_cpu ? gpu : cpu, layer)) << "the other backend's kernel is not needed";
   }
 }

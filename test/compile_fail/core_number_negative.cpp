@@ -1,4 +1,4 @@
-// expect: dice::error::core_number_negative<-1, dice::remedy::list_cores_by_numbers_from_0_on>
+// expect: dice::error::core_number_negative<-1, dice::remedy::use_core_numbers_from_0>
 #include <prelude.hpp>
 
 #ifdef MISTAKE

@@ -1,4 +1,4 @@
-// expect: dice::error::damaged_header<damaged::second, dice::remedy::make_the_header_anew_with_onnx2hpp>
+// expect: dice::error::damaged_header<damaged::second, dice::remedy::regenerate_the_header_with_onnx2hpp>
 #include <prelude.hpp>
 
 namespace damaged {

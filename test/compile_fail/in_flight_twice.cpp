@@ -1,4 +1,4 @@
-// expect: dice::error::in_flight_twice<2, 5, dice::remedy::write_in_flight_once>
+// expect: dice::error::in_flight_twice<2, 5, dice::remedy::give_the_number_of_frames_once>
 #include <prelude.hpp>
 
 #ifdef MISTAKE

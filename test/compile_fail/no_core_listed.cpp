@@ -1,4 +1,4 @@
-// expect: dice::error::no_core_listed<0, dice::remedy::list_cores_by_numbers_from_0_on>
+// expect: dice::error::no_core_listed<0, dice::remedy::use_core_numbers_from_0>
 #include <prelude.hpp>
 
 #ifdef MISTAKE

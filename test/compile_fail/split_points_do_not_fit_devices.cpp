@@ -1,4 +1,4 @@
-// expect: dice::error::split_points_do_not_fit_devices<1, 3, dice::remedy::give_one_point_less_than_devices>
+// expect: dice::error::split_points_do_not_fit_devices<1, 3, dice::remedy::give_one_point_fewer_than_devices>
 #include <prelude.hpp>
 
 #ifdef MISTAKE

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""mistakes.py ROOT: each mistake that include/dice/placement/error.hpp names has a case in test/compile_fail, and
+"""mistakes.py ROOT: each mistake that include/dice/placement/mistakes.hpp names has a case in test/compile_fail, and
 docs/dsl.md has the message of one of its cases; each in include/dice/partition/error.hpp has a test and a row in
 docs/partitioning.md."""
 import pathlib
@@ -7,11 +7,11 @@ import re
 import sys
 
 
-def missing(errors, page, cases):
-    """What is missing. `errors`: the text of error.hpp; `page`: of dsl.md; `cases`: the messages that the cases expect."""
-    names = re.findall(r'struct (\w+);', errors[errors.index('namespace dice::error'):])
+def missing(mistakes, page, cases):
+    """What is missing. `mistakes`: the text of mistakes.hpp; `page`: of dsl.md; `cases`: the messages that the cases expect."""
+    names = re.findall(r'^  X\((\w+),', mistakes, re.M)
     lines = [re.sub(r'\s+', '', line) for line in page.split('\n')]
-    out = [] if names else ['error.hpp names no mistake']
+    out = [] if names else ['mistakes.hpp names no mistake']
     for name in names:
         # A * stands for numbers that differ between compilers and boards.
         own = [re.escape(re.sub(r'\s+', '', case)).replace(r'\*', r'\d+') for case in cases if case.startswith(f'dice::error::{name}<')]
@@ -33,7 +33,7 @@ def undocumented(errors, page, tests):
 def main(root):
     root = pathlib.Path(root)
     cases = [re.search(r'^// expect: (.*)$', case.read_text(), re.M)[1] for case in (root / 'test/compile_fail').glob('*.cpp')]
-    wrong = missing((root / 'include/dice/placement/error.hpp').read_text(), (root / 'docs/dsl.md').read_text(), cases)
+    wrong = missing((root / 'include/dice/placement/mistakes.hpp').read_text(), (root / 'docs/dsl.md').read_text(), cases)
     tests = [*(root / 'test/compile_fail').glob('*.cpp'), root / 'test/partition/mapping_test.cpp']
     wrong += undocumented((root / 'include/dice/partition/error.hpp').read_text(), (root / 'docs/partitioning.md').read_text(),
                     '\n'.join(test.read_text() for test in tests))

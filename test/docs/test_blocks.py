@@ -59,7 +59,7 @@ class Blocks(unittest.TestCase):
 
 class Mistakes(unittest.TestCase):
     def test_missing(self):
-        errors = 'namespace dice::error {\ntemplate <int R, class T> struct bad;\n}'
+        errors = '#define DICE_MISTAKES(X) \\\n  X(bad, (f.number,), good)\n'
         cases = ['dice::error::bad<*, dice::remedy::good>']
         self.assertEqual(mistakes.missing(errors, '`dice::error::bad<7, dice::remedy::good>`', cases), [])
         self.assertEqual(len(mistakes.missing(errors, '`dice::error::bad<7, dice::remedy::fair>`', cases)), 1)

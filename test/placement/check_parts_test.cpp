@@ -192,25 +192,26 @@ TEST(Parts, AreAtMostTheStepsOfALayer) {
     for (int ranks = 2; ranks < most + 3; ++ranks)
       EXPECT_EQ(what(name, word + "<" + name + ">", ranks), ranks <= most ? none : few) << ranks;
   };
-  limit("conv", "rows", 5, few_rows);
-  limit("conv", "columns", 7, few_columns);
-  limit("conv", "output_channels", 3, few_blocks);
-  limit("conv", "input_channels", 2, few_blocks);  // whole ones of its operand, which has 40
-  limit("pool", "rows", 9, few_rows);
-  limit("pool", "columns", 0, not_in_parts);
-  limit("pool", "input_channels", 3, few_blocks);  // of its result
-  limit("line", "rows", 0, not_in_parts);          // there are no rows
-  limit("line", "columns", 63, few_columns);
-  limit("product", "output_channels", 4, few_blocks);
-  limit("product", "input_channels", 3, few_blocks);
-  for (const char* way : {"rows", "columns", "output_channels", "input_channels"}) limit("turn", way, 0, not_in_parts);
-  limit("in", "rows", 0, end_in_parts);
+  limit("conv", "rows", 5, too_few_rows);
+  limit("conv", "columns", 7, too_few_columns);
+  limit("conv", "output_channels", 3, too_few_channel_blocks);
+  limit("conv", "input_channels", 2, too_few_channel_blocks);  // whole ones of its operand, which has 40
+  limit("pool", "rows", 9, too_few_rows);
+  limit("pool", "columns", 0, layer_not_splittable);
+  limit("pool", "input_channels", 3, too_few_channel_blocks);  // of its result
+  limit("line", "rows", 0, layer_not_splittable);              // there are no rows
+  limit("line", "columns", 63, too_few_columns);
+  limit("product", "output_channels", 4, too_few_channel_blocks);
+  limit("product", "input_channels", 3, too_few_channel_blocks);
+  for (const char* way : {"rows", "columns", "output_channels", "input_channels"})
+    limit("turn", way, 0, layer_not_splittable);
+  limit("in", "rows", 0, input_or_output_not_splittable);
   EXPECT_EQ(what("conv", "tiles<5, 7, conv>", 3), none);
-  EXPECT_EQ(what("conv", "tiles<6, 8, conv>", 3), few_rows);
-  EXPECT_EQ(what("conv", "tiles<5, 8, conv>", 3), few_columns);
-  EXPECT_EQ(what("pool", "tiles<3, 1, pool>", 1), not_in_parts);
-  EXPECT_EQ(what("pool", "tiles<10, 1, pool>", 1), not_in_parts);
-  EXPECT_EQ(what("line", "tiles<1, 1, line>", 1), not_in_parts);
+  EXPECT_EQ(what("conv", "tiles<6, 8, conv>", 3), too_few_rows);
+  EXPECT_EQ(what("conv", "tiles<5, 8, conv>", 3), too_few_columns);
+  EXPECT_EQ(what("pool", "tiles<3, 1, pool>", 1), layer_not_splittable);
+  EXPECT_EQ(what("pool", "tiles<10, 1, pool>", 1), layer_not_splittable);
+  EXPECT_EQ(what("line", "tiles<1, 1, line>", 1), layer_not_splittable);
 }
 
 /// A random mapping with layers in parts, on random runs that declare and name devices in any order.
@@ -300,7 +301,8 @@ TEST(Parts, RandomMappingsComeBackAsTheyWere) {
     const auto text = random_parts(seed).text();
     const auto read = parse(text);
     const auto f = place::check(read.values(), view);
-    EXPECT_TRUE(!f || f.what == place::mistake::few_blocks) << place::tell(read, f) << text;  // sample has few channels
+    EXPECT_TRUE(!f || f.what == place::mistake::too_few_channel_blocks)
+        << place::tell(read, f) << text;  // sample has few channels
     right += !f;
     EXPECT_EQ(place::write(read.values(), net::name, view), text);
     const place::owned_assignment all(read.values(), net::size);

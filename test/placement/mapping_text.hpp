@@ -93,7 +93,7 @@ template <class Map> void expect_same(const char* text) {
     const auto said = place::tell(m, f);
     EXPECT_NE(said.find(std::string(words.name) + ": "), std::string::npos) << said;
     EXPECT_EQ(said.rfind("; " + std::string(words.remedy)), said.size() - words.remedy.size() - 2) << said;
-    if (f.more && (f.what == place::mistake::two_devices || f.what == place::mistake::no_device)) {
+    if (f.more && (f.what == place::mistake::layer_in_two_lists || f.what == place::mistake::layer_without_device)) {
       EXPECT_NE(type.find("and_others<" + std::to_string(f.more) + ">"), std::string::npos) << type;
       EXPECT_NE(said.find(std::to_string(f.more) + " other"), std::string::npos) << said;
     }

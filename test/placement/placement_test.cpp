@@ -20,7 +20,7 @@ template <class Map> constexpr bool right = mistake<Map> == place::mistake::none
 // A list is the union of its entries; a layer listed twice counts once.
 using overlapping = mapping<dev<0>, layers<range<sample::image, sample::relu1>, sample::conv1, to<sample::relu1>>, dev<1>,
                             layers<from<sample::conv2>, all, sample::conv2>>;
-static_assert(mistake<overlapping> == place::mistake::two_devices);
+static_assert(mistake<overlapping> == place::mistake::layer_in_two_lists);
 using united = mapping<dev<0>, layers<range<sample::image, sample::relu1>, sample::conv1, to<sample::relu1>>, dev<1>,
                        layers<from<sample::conv2>, sample::conv2>>;
 static_assert(right<united>);
@@ -67,36 +67,36 @@ struct foreign final {
 };
 using E = place::mistake;
 static_assert(place::found<int, int>.what == E::not_a_network);
-static_assert(mistake<split<int, points<0>, int>> == E::other_split);
+static_assert(mistake<split<int, points<0>, int>> == E::split_of_another_network);
 static_assert(mistake<mapping<dev<0>, dev<0>, layers<>, layers<>>> == E::misplaced_entry);
-static_assert(mistake<split<net, points<0>, dev<1, int>, dev<1>>> == E::rank_twice);
+static_assert(mistake<split<net, points<0>, dev<1, int>, dev<1>>> == E::rank_used_twice);
 static_assert(mistake<split<net, points<0>, dev<0, int>>> == E::not_a_unit);
-static_assert(mistake<mapping<dev<0, cpu, memory<0>>, layers<foreign>>> == E::memory_not_positive);
-static_assert(mistake<mapping<dev<0>, layers<foreign>, in_flight<0>>> == E::too_few_frames);
+static_assert(mistake<mapping<dev<0, cpu, memory<0>>, layers<foreign>>> == E::memory_limit_not_positive);
+static_assert(mistake<mapping<dev<0>, layers<foreign>, in_flight<0>>> == E::too_few_frames_in_flight);
 static_assert(
     mistake<mapping<dev<0>, layers<range<sample::conv2, sample::conv1>>, dev<1>, layers<all>, dev<2>, layers<all>>> ==
-    E::backwards);
-static_assert(mistake<mapping<dev<0>, layers<>, dev<1>, layers<all>, dev<2>, layers<all>>> == E::empty_list);
-static_assert(mistake<mapping<dev<0>, layers<sample::image>, dev<1>, layers<sample::image>>> == E::two_devices);
+    E::range_backwards);
+static_assert(mistake<mapping<dev<0>, layers<>, dev<1>, layers<all>, dev<2>, layers<all>>> == E::empty_layer_list);
+static_assert(mistake<mapping<dev<0>, layers<sample::image>, dev<1>, layers<sample::image>>> == E::layer_in_two_lists);
 static_assert(mistake<mapping<>> == E::misplaced_entry);
 static_assert(mistake<mapping<dev<0>>> == E::misplaced_entry);
 static_assert(mistake<mapping<layers<all>, dev<0>>> == E::misplaced_entry);
 static_assert(mistake<mapping<dev<0>, in_flight<2>, layers<all>>> == E::misplaced_entry);
-static_assert(mistake<mapping<dev<0, int>, layers<>, dev<0>, layers<>>> == E::rank_twice);
+static_assert(mistake<mapping<dev<0, int>, layers<>, dev<0>, layers<>>> == E::rank_used_twice);
 static_assert(mistake<mapping<dev<0, int>, layers<foreign>>> == E::not_a_unit);
 static_assert(mistake<mapping<dev<0, cpu, int>, layers<foreign>>> == E::not_a_limit);
 static_assert(mistake<mapping<dev<0>, layers<>, dev<1>, layers<range<sample::conv2, sample::conv1>, foreign>>> ==
-              E::foreign);
-static_assert(mistake<mapping<dev<0>, layers<>, dev<1>, layers<range<sample::conv2, sample::conv1>>>> == E::backwards);
-static_assert(mistake<mapping<dev<0>, layers<>, dev<1>, layers<all, all>>> == E::empty_list);
-static_assert(mistake<split<net, points<0>, dev<0>>> == E::point_outside);
-static_assert(mistake<split<net, points<2, 2>, dev<0>>> == E::points_unordered);
-static_assert(mistake<split<net, points<2>, dev<0>>> == E::points_count);
-static_assert(mistake<split<int, points<2>, dev<0>>> == E::other_split);
-static_assert(mistake<mapping<dev<0>, layers<from<foreign>>>> == E::foreign);
-static_assert(mistake<mapping<dev<0>, layers<int>>> == E::foreign);
-static_assert(mistake<mapping<dev<0, gpu_at<-1>>, layers<all>>> == E::gpu_negative);
-static_assert(mistake<mapping<dev<0>, layers<all>, in_flight<-3>>> == E::too_few_frames);
+              E::not_a_layer_of_the_network);
+static_assert(mistake<mapping<dev<0>, layers<>, dev<1>, layers<range<sample::conv2, sample::conv1>>>> == E::range_backwards);
+static_assert(mistake<mapping<dev<0>, layers<>, dev<1>, layers<all, all>>> == E::empty_layer_list);
+static_assert(mistake<split<net, points<0>, dev<0>>> == E::split_point_out_of_range);
+static_assert(mistake<split<net, points<2, 2>, dev<0>>> == E::split_points_unordered);
+static_assert(mistake<split<net, points<2>, dev<0>>> == E::split_points_do_not_fit_devices);
+static_assert(mistake<split<int, points<2>, dev<0>>> == E::split_of_another_network);
+static_assert(mistake<mapping<dev<0>, layers<from<foreign>>>> == E::not_a_layer_of_the_network);
+static_assert(mistake<mapping<dev<0>, layers<int>>> == E::not_a_layer_of_the_network);
+static_assert(mistake<mapping<dev<0, gpu_at<-1>>, layers<all>>> == E::gpu_number_negative);
+static_assert(mistake<mapping<dev<0>, layers<all>, in_flight<-3>>> == E::too_few_frames_in_flight);
 // The number of further layers with the mistake, after the first.
 static_assert(place::found<net, overlapping>.number == 0 && place::found<net, overlapping>.more == 2);
 static_assert(mistake<int> == E::not_a_mapping);
@@ -140,51 +140,51 @@ static_assert(mistake<mapping<dev<0>, layers<all>, rows<all>>> == E::misplaced_e
 static_assert(mistake<mapping<ranks<0>, layers<all>>> == E::misplaced_entry);
 static_assert(mistake<split<net, points<3>, dev<0>, ranks<0>, dev<1>>> == E::misplaced_entry);
 static_assert(mistake<split<net, points<3>, dev<0>, rows<all>, dev<1>>> == E::misplaced_entry);
-static_assert(mistake<mapping<dev<0>, ranks<7>, dev<0>, layers<all>>> == E::rank_twice);
+static_assert(mistake<mapping<dev<0>, ranks<7>, dev<0>, layers<all>>> == E::rank_used_twice);
 static_assert(mistake<mapping<dev<1>, ranks<7>, layers<all>>> == E::rank_missing);
-static_assert(mistake<mapping<dev<0>, ranks<0, 1>, layers<all>>> == E::not_declared);
-static_assert(mistake<mapping<dev<0>, ranks<-1>, layers<all>>> == E::not_declared);
-static_assert(mistake<mapping<dev<0>, dev<1>, layers<all>, ranks<1, 0>, ranks<1>, rows<all>>> == E::twice_in_run);
-static_assert(mistake<mapping<dev<0>, rows<all>, dev<1>, ranks<0>, layers<all>>> == E::split_on_one);
-static_assert(mistake<mapping<dev<0>, dev<1, int>, layers<all>>> == E::layers_on_several);
-static_assert(mistake<mapping<dev<0>, columns<all>>> == E::split_on_one);
-static_assert(mistake<mapping<dev<0>, input_channels<all>>> == E::split_on_one);
-static_assert(mistake<on_two<rows<all, shares<0>, sample::conv1>, in_flight<0>>> == E::too_few_frames);
-static_assert(mistake<on_two<rows<all, shares<0>, sample::conv1>>> == E::not_an_option);
-static_assert(mistake<on_two<rows<foreign, shares<1, 2>, shares<1, 2>>>> == E::not_an_option);
-static_assert(mistake<on_two<tiles<0, 1, all, shares<1, 2>>>> == E::not_an_option);
-static_assert(mistake<on_two<output_channels<all, exchange_every<1>>>> == E::not_an_option);
-static_assert(mistake<on_two<input_channels<all, exchange_every<1>>>> == E::not_an_option);
-static_assert(mistake<mapping<dev<0>, layers<all, exchange_every<2>>>> == E::not_an_option);
-static_assert(mistake<mapping<dev<0>, layers<all, shares<1>>>> == E::not_an_option);
+static_assert(mistake<mapping<dev<0>, ranks<0, 1>, layers<all>>> == E::rank_not_declared);
+static_assert(mistake<mapping<dev<0>, ranks<-1>, layers<all>>> == E::rank_not_declared);
+static_assert(mistake<mapping<dev<0>, dev<1>, layers<all>, ranks<1, 0>, ranks<1>, rows<all>>> == E::rank_twice_in_run);
+static_assert(mistake<mapping<dev<0>, rows<all>, dev<1>, ranks<0>, layers<all>>> == E::split_on_one_rank);
+static_assert(mistake<mapping<dev<0>, dev<1, int>, layers<all>>> == E::layers_on_several_devices);
+static_assert(mistake<mapping<dev<0>, columns<all>>> == E::split_on_one_rank);
+static_assert(mistake<mapping<dev<0>, input_channels<all>>> == E::split_on_one_rank);
+static_assert(mistake<on_two<rows<all, shares<0>, sample::conv1>, in_flight<0>>> == E::too_few_frames_in_flight);
+static_assert(mistake<on_two<rows<all, shares<0>, sample::conv1>>> == E::not_a_split_option);
+static_assert(mistake<on_two<rows<foreign, shares<1, 2>, shares<1, 2>>>> == E::not_a_split_option);
+static_assert(mistake<on_two<tiles<0, 1, all, shares<1, 2>>>> == E::not_a_split_option);
+static_assert(mistake<on_two<output_channels<all, exchange_every<1>>>> == E::not_a_split_option);
+static_assert(mistake<on_two<input_channels<all, exchange_every<1>>>> == E::not_a_split_option);
+static_assert(mistake<mapping<dev<0>, layers<all, exchange_every<2>>>> == E::not_a_split_option);
+static_assert(mistake<mapping<dev<0>, layers<all, shares<1>>>> == E::not_a_split_option);
 static_assert(place::found<net, on_two<rows<all, sample::conv1, shares<1, 2>, int>>>.index == 3);
-static_assert(mistake<on_two<tiles<2, -1, all>>> == E::tile_grid);
-static_assert(mistake<on_two<tiles<1, 1, all>>> == E::few_tiles);
-static_assert(mistake<on_two<tiles<1, 2, foreign>>> == E::foreign);
+static_assert(mistake<on_two<tiles<2, -1, all>>> == E::tile_grid_not_positive);
+static_assert(mistake<on_two<tiles<1, 1, all>>> == E::tiles_fewer_than_ranks);
+static_assert(mistake<on_two<tiles<1, 2, foreign>>> == E::not_a_layer_of_the_network);
 static_assert(mistake<on_two<rows<all, shares<0>>>> == E::share_not_positive);
-static_assert(mistake<on_two<rows<all, exchange_every<0>, shares<1>>>> == E::shares_count);
-static_assert(mistake<on_two<rows<all, shares<>>>> == E::shares_count);
-static_assert(mistake<on_two<rows<foreign, exchange_every<0>>>> == E::exchange_every);
-static_assert(mistake<on_two<rows<>>> == E::empty_list);
+static_assert(mistake<on_two<rows<all, exchange_every<0>, shares<1>>>> == E::shares_do_not_fit_ranks);
+static_assert(mistake<on_two<rows<all, shares<>>>> == E::shares_do_not_fit_ranks);
+static_assert(mistake<on_two<rows<foreign, exchange_every<0>>>> == E::exchange_every_not_positive);
+static_assert(mistake<on_two<rows<>>> == E::empty_layer_list);
 static_assert(place::found<net, mapping<dev<0>, layers<all>, dev<1>, ranks<0>, rows<>>>.number == 1);
-static_assert(mistake<on_two<rows<sample::image>>> == E::two_devices);
-static_assert(mistake<mapping<dev<0>, dev<1>, rows<sample::image>>> == E::no_device);
+static_assert(mistake<on_two<rows<sample::image>>> == E::layer_in_two_lists);
+static_assert(mistake<mapping<dev<0>, dev<1>, rows<sample::image>>> == E::layer_without_device);
 template <class... Work>
 using all_on_two = mapping<dev<0>, dev<1>, Work..., ranks<0>, layers<sample::flatten1, sample::fc1, sample::scores>>;
-static_assert(mistake<all_on_two<rows<to<sample::concat1>>>> == E::end_in_parts);
+static_assert(mistake<all_on_two<rows<to<sample::concat1>>>> == E::input_or_output_not_splittable);
 template <class Work>
 using one_in_parts =
     mapping<dev<0>, layers<sample::image>, ranks<0>, dev<1>, Work, ranks<0>,
             layers<range<sample::relu1, sample::concat1>, from<sample::fc1>>, ranks<0>, layers<sample::flatten1>>;
 static_assert(right<one_in_parts<rows<sample::conv1>>>);
-static_assert(mistake<one_in_parts<output_channels<sample::conv1>>> == E::few_blocks);
-static_assert(mistake<one_in_parts<input_channels<sample::conv1>>> == E::few_blocks);
-static_assert(mistake<one_in_parts<tiles<9, 1, sample::conv1>>> == E::few_rows);
-static_assert(mistake<one_in_parts<tiles<1, 9, sample::conv1>>> == E::few_columns);
+static_assert(mistake<one_in_parts<output_channels<sample::conv1>>> == E::too_few_channel_blocks);
+static_assert(mistake<one_in_parts<input_channels<sample::conv1>>> == E::too_few_channel_blocks);
+static_assert(mistake<one_in_parts<tiles<9, 1, sample::conv1>>> == E::too_few_rows);
+static_assert(mistake<one_in_parts<tiles<1, 9, sample::conv1>>> == E::too_few_columns);
 static_assert(mistake<mapping<dev<0>, layers<to<sample::concat1>>, ranks<0>, dev<1>, rows<sample::flatten1>, ranks<0>,
-                              layers<from<sample::fc1>>>> == E::not_in_parts);
+                              layers<from<sample::fc1>>>> == E::layer_not_splittable);
 static_assert(mistake<mapping<dev<0>, layers<to<sample::flatten1>, sample::scores>, ranks<0>, dev<1>, rows<sample::fc1>>> ==
-              E::not_in_parts);
+              E::layer_not_splittable);
 
 TEST(Mapping, VerdictIsIntForARightMapping) {
   EXPECT_TRUE((std::is_same_v<decltype(place::verdict<net, united>()()), int>));

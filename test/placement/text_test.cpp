@@ -159,10 +159,10 @@ TEST(MappingText, TellsWhatWhereAndTheRemedy) {
   EXPECT_EQ(
       told("mapping<dev<0, cpu, memry<3>>, layers<all>>"),
       "line 1, column 21: not_a_limit: 'memry<3>' is not a limit (did you mean 'memory'?); write memory or precision or "
-      "direct_convolutions or on a host");
+      "direct convolutions or on a host");
   EXPECT_EQ(told("mapping<dev<0, cpu, direct_convolutions<1>>, layers<all>>"),
             "line 1, column 21: not_a_limit: 'direct_convolutions<1>' is not a limit (did you mean 'direct_convolutions'?); "
-            "write memory or precision or direct_convolutions or on a host");
+            "write memory or precision or direct convolutions or on a host");
   EXPECT_NE(told("mapping<dev<0, cpu, direct_convolution>, layers<all>>").find("did you mean 'direct_convolutions'?"),
             std::string::npos);
   EXPECT_EQ(told("mapping<dev<0>, layers<all>, in_flight<0>>"),
@@ -174,7 +174,7 @@ TEST(MappingText, TellsWhatWhereAndTheRemedy) {
       "frames be in flight");
   EXPECT_EQ(told("mapping<dev<0>, layers<all>, in_flight<2>, in_flight<5>>"),
             "line 1, column 44: in_flight_twice: 'in_flight<5>' says a second time how many frames may be in flight, after "
-            "in_flight<2>; write in_flight once");
+            "in_flight<2>; give the number of frames once");
   EXPECT_EQ(
       told("mapping<dev<0, cpu, memory<1>, memory<9000000000_GiB>>, layers<all>>"),
       "line 1, column 32: memory_limit_too_large: 'memory<9000000000_GiB>' of rank 0 is more than any memory; give less "

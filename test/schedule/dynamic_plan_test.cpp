@@ -122,7 +122,7 @@ TEST(DynamicPlan, MemoryLimitsAreKeptOrTold) {
   };
   EXPECT_EQ(within(most).mistake(), "none");
   const auto least = within(1);
-  EXPECT_EQ(least.plan.mistake().what, placement::mistake::memory_less_than_plan);
+  EXPECT_EQ(least.plan.mistake().what, placement::mistake::memory_limit_less_than_plan);
   const auto needed = least.plan.mistake().bytes;
   EXPECT_LE(needed, most);
   EXPECT_EQ(least.mistake(), "line 1, column 9: memory_limit_less_than_plan: rank 0 needs at least " +

@@ -19,7 +19,7 @@ constexpr placement::finding check_kernels(const schedule::plan_view& p, const p
   for (const auto& g : p.groups) {
     const int layer = parts.whole(g.anchor);
     if (parts.is_own(g.anchor) && !computes(algorithm::backend_of(devices[g.rank].unit), layer))
-      return {.what = placement::mistake::no_kernel, .number = layer};
+      return {.what = placement::mistake::layer_without_kernel, .number = layer};
   }
   return {};
 }

@@ -4,15 +4,15 @@
 #include "dice/algorithm/backend.hpp"
 #include "dice/assembly/check_kernels.hpp"
 #include "dice/assembly/layer_tables.hpp"
-#include "dice/placement/error.hpp"
+#include "dice/placement/verdict.hpp"
 #include "dice/schedule/check.hpp"
 
 #include <type_traits>
 
 namespace dice::assembly {
 
-/// The backends for which a program has kernels: those of the valid mapping Map and the one for CPUs. If one computes on GPUs,
-/// all that do; if none does, the program refers to nothing of CUDA's.
+/// The backends for which a program has kernels: those of the valid mapping Map and the one for CPUs. If one computes on
+/// GPUs, all that do; if none does, the program refers to nothing of CUDA's.
 template <class Net, class Map>
 inline constexpr unsigned backends_of = [] {
   unsigned out = algorithm::bit(algorithm::backend_of({}));
@@ -31,8 +31,7 @@ template <class Net, class Map> consteval auto verdict() {
   else if constexpr (constexpr auto f = check_kernels(schedule::draft_of<Net, Map>, schedule::parts_of<Net, Map>,
                                                       placement::of<Net, Map>.devices, computes<Net, backends_of<Net, Map>>);
                      f)
-    return static_cast<error::layer_without_kernel<typename Net::template layer<f.number>,
-                                                   remedy::run_it_on_a_unit_whose_backend_has_this_operator> (*)()>(nullptr);
+    return placement::failure<Net, Map, f>();
   else return static_cast<int (*)()>(nullptr);
 }
 

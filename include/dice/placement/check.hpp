@@ -37,7 +37,7 @@ constexpr finding check_ranks(const written_mapping& m) {
   for (std::size_t i = 0; i < all.size(); ++i)
     for (std::size_t j = 0; j < i && all[i].what == entry::kind::dev; ++j)
       if (all[j].what == entry::kind::dev && all[i].dev.rank == all[j].dev.rank)
-        return {mistake::rank_twice, static_cast<int>(i), 0, all[i].dev.rank};
+        return {mistake::rank_used_twice, static_cast<int>(i), 0, all[i].dev.rank};
   const int n = count_devices(m);
   meta::array<char> has(n);
   for (const auto& e : all)
@@ -52,20 +52,20 @@ constexpr mistake as_mistake(platform::unit_check::mistake what) {
   switch (what) {
     case from::not_a_unit:
       return mistake::not_a_unit;
-    case from::core_twice:
-      return mistake::core_twice;
-    case from::core_negative:
-      return mistake::core_negative;
-    case from::no_core:
-      return mistake::no_core;
+    case from::core_listed_twice:
+      return mistake::core_listed_twice;
+    case from::core_number_negative:
+      return mistake::core_number_negative;
+    case from::no_core_listed:
+      return mistake::no_core_listed;
     case from::too_few_threads:
       return mistake::too_few_threads;
     case from::too_many_threads:
       return mistake::too_many_threads;
-    case from::gpu_negative:
-      return mistake::gpu_negative;
-    case from::no_backend:
-      return mistake::no_backend;
+    case from::gpu_number_negative:
+      return mistake::gpu_number_negative;
+    case from::unit_without_backend:
+      return mistake::unit_without_backend;
     case from::none:
       break;
   }
@@ -77,23 +77,24 @@ constexpr finding check_device(const platform::written_dev& d, int at, unsigned 
   if (!d.is_unit) return {mistake::not_a_unit, at};
   const auto unit = platform::check_unit(d.unit, d.cores, processors);
   if (const auto what = as_mistake(unit.what); what != mistake::none)
-    return {what, at, 0, what == mistake::no_core ? d.rank : unit.value};
+    return {what, at, 0, what == mistake::no_core_listed ? d.rank : unit.value};
   int index = 0, precisions = 0, hosts = 0;
   finding memory, host;
   for (const auto& l : d.limits) {
     if (l.what == limit::none) return {mistake::not_a_limit, at, index, d.rank};
     precisions += l.what == limit::precision;
     if (l.what == limit::memory && !memory) {
-      if (l.bytes <= 0) memory = {mistake::memory_not_positive, at, index, d.rank};
-      else if (l.bytes >= platform::too_many_bytes) memory = {mistake::memory_too_large, at, index, d.rank};
+      if (l.bytes <= 0) memory = {mistake::memory_limit_not_positive, at, index, d.rank};
+      else if (l.bytes >= platform::too_many_bytes) memory = {mistake::memory_limit_too_large, at, index, d.rank};
     }
     if (l.what == limit::host && !host) {
-      if (l.host.empty()) host = {mistake::no_host_name, at, index, d.rank};
-      else if (++hosts > 1) host = {mistake::two_hosts, at, index, d.rank};
+      if (l.host.empty()) host = {mistake::empty_host_name, at, index, d.rank};
+      else if (++hosts > 1) host = {mistake::rank_on_two_hosts, at, index, d.rank};
     }
     ++index;
   }
-  if (precisions > (d.unit.processor() == platform::processor::gpu ? 1 : 0)) return {mistake::precision, at, 0, d.rank};
+  if (precisions > (d.unit.processor() == platform::processor::gpu ? 1 : 0))
+    return {mistake::precision_not_possible, at, 0, d.rank};
   return memory ? memory : host;
 }
 
@@ -104,8 +105,8 @@ constexpr finding check_units(const written_mapping& m, unsigned processors) {
     if (e.what == entry::kind::dev)
       if (const auto f = check_device(e.dev, at, processors)) return f;
     if (e.what == entry::kind::in_flight) {
-      if (e.frames < 1) return {mistake::too_few_frames, at, 0, e.frames};
-      if (e.frames > max_in_flight) return {mistake::too_many_frames, at, 0, e.frames};
+      if (e.frames < 1) return {mistake::too_few_frames_in_flight, at, 0, e.frames};
+      if (e.frames > max_in_flight) return {mistake::too_many_frames_in_flight, at, 0, e.frames};
       if (in_flight) return {mistake::in_flight_twice, at, 0, in_flight->frames, e.frames};
       in_flight = &e;
     }
@@ -120,12 +121,12 @@ constexpr finding check_lists(const written_mapping& m) {
   bool first = true;
   for (const auto& e : m.entries) {
     for (const int r : ranks_in(e)) rank = first ? r : rank, first = false;
-    if (e.what == entry::kind::work && e.work.lists.empty() && !empty) empty = {mistake::empty_list, at, 0, rank};
+    if (e.what == entry::kind::work && e.work.lists.empty() && !empty) empty = {mistake::empty_layer_list, at, 0, rank};
     first = first || ends_run(m, e);
     int index = 0;
     for (const auto& list : e.work.lists) {
-      if (list.first < 0 || list.last < 0) return {mistake::foreign, at, index};
-      if (list.first > list.last && !backwards) backwards = {mistake::backwards, at, index};
+      if (list.first < 0 || list.last < 0) return {mistake::not_a_layer_of_the_network, at, index};
+      if (list.first > list.last && !backwards) backwards = {mistake::range_backwards, at, index};
       ++index;
     }
     ++at;
@@ -135,11 +136,12 @@ constexpr finding check_lists(const written_mapping& m) {
 
 constexpr finding check_points(const written_mapping& m, int layers) {
   for (std::size_t i = 0; i < m.points.size(); ++i)
-    if (m.points[i] <= 0 || m.points[i] >= layers) return {mistake::point_outside, 0, static_cast<int>(i), m.points[i]};
+    if (m.points[i] <= 0 || m.points[i] >= layers)
+      return {mistake::split_point_out_of_range, 0, static_cast<int>(i), m.points[i]};
   for (std::size_t i = 1; i < m.points.size(); ++i)
-    if (m.points[i] <= m.points[i - 1]) return {mistake::points_unordered, 0, static_cast<int>(i), m.points[i]};
+    if (m.points[i] <= m.points[i - 1]) return {mistake::split_points_unordered, 0, static_cast<int>(i), m.points[i]};
   const int points = static_cast<int>(m.points.size()), devices = count_devices(m);
-  if (points + 1 != devices) return {mistake::points_count, 0, 0, points, devices};
+  if (points + 1 != devices) return {mistake::split_points_do_not_fit_devices, 0, 0, points, devices};
   return {};
 }
 
@@ -165,7 +167,7 @@ constexpr finding check_layers(const written_mapping& m, int layers) {
         if (last[l] != at) last[l] = at, ++devices[l];
     ++at;
   }
-  finding two{mistake::two_devices, 0, 0, 0, -1}, none{mistake::no_device, 0, 0, 0, -1};
+  finding two{mistake::layer_in_two_lists, 0, 0, 0, -1}, none{mistake::layer_without_device, 0, 0, 0, -1};
   for (int l = layers - 1; l >= 0; --l) {
     if (devices[l] > 1) two.number = l, ++two.more;
     if (devices[l] == 0) none.number = l, ++none.more;
@@ -180,7 +182,7 @@ constexpr finding check_layers(const written_mapping& m, int layers) {
 constexpr finding check(const written_mapping& m, const graph::network_view& net,
                         unsigned processors = platform::usable_processors) {
   if (m.is == form::none) return {mistake::not_a_mapping};
-  if (!m.of_this_network) return {mistake::other_split};
+  if (!m.of_this_network) return {mistake::split_of_another_network};
   if (const auto f = detail::check_form(m)) return f;
   if (const auto f = detail::check_ranks(m)) return f;
   if (const auto f = detail::check_units(m, processors)) return f;

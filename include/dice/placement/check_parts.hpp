@@ -41,37 +41,38 @@ constexpr finding check_runs(const written_mapping& m, int devices) {
   int at = 0, ended = 0;
   for (const auto& e : m.entries) {
     for (const int r : e.ranks)
-      if (r < 0 || r >= devices) return {mistake::not_declared, at, 0, r};
+      if (r < 0 || r >= devices) return {mistake::rank_not_declared, at, 0, r};
     ++at;
   }
   meta::array<int> last(devices, -1);  // the last run that has the rank
   at = 0;
   for (const auto& e : m.entries) {
     for (const int r : ranks_in(e)) {
-      if (last[r] == ended) return {mistake::twice_in_run, at, 0, r};
+      if (last[r] == ended) return {mistake::rank_twice_in_run, at, 0, r};
       last[r] = ended;
     }
     ended += ends_run(m, e);
     ++at;
   }
   return check_works(m, [](const written_work& w, const run& on, int position) -> finding {
-    if (w.how == way::whole && on.ranks > 1) return {mistake::layers_on_several, position, 0, on.first, on.second};
-    if (w.how != way::whole && w.how != way::tiles && on.ranks == 1) return {mistake::split_on_one, position, 0, on.first};
+    if (w.how == way::whole && on.ranks > 1) return {mistake::layers_on_several_devices, position, 0, on.first, on.second};
+    if (w.how != way::whole && w.how != way::tiles && on.ranks == 1)
+      return {mistake::split_on_one_rank, position, 0, on.first};
     return {};
   });
 }
 
 constexpr finding check_options(const written_mapping& m) {
   return check_works(m, [](const written_work& w, const run& on, int at) -> finding {
-    if (w.wrong_option >= 0) return {mistake::not_an_option, at, w.wrong_option};
-    if (w.down < 1 || w.across < 1) return {mistake::tile_grid, at, 0, w.down, w.across};
+    if (w.wrong_option >= 0) return {mistake::not_a_split_option, at, w.wrong_option};
+    if (w.down < 1 || w.across < 1) return {mistake::tile_grid_not_positive, at, 0, w.down, w.across};
     if (const auto tiles = std::int64_t{w.down} * w.across; w.how == way::tiles && tiles < on.ranks)
-      return {mistake::few_tiles, at, 0, static_cast<int>(tiles), on.ranks};
+      return {mistake::tiles_fewer_than_ranks, at, 0, static_cast<int>(tiles), on.ranks};
     for (std::size_t i = 0; i < w.shares.size(); ++i)
       if (w.shares[i] < 1) return {mistake::share_not_positive, at, static_cast<int>(i), w.shares[i]};
     const int shares = static_cast<int>(w.shares.size());
-    if (w.has(option::shares) && shares != on.ranks) return {mistake::shares_count, at, 0, shares, on.ranks};
-    if (w.exchange_every < 1) return {mistake::exchange_every, at, 0, w.exchange_every};
+    if (w.has(option::shares) && shares != on.ranks) return {mistake::shares_do_not_fit_ranks, at, 0, shares, on.ranks};
+    if (w.exchange_every < 1) return {mistake::exchange_every_not_positive, at, 0, w.exchange_every};
     return {};
   });
 }
@@ -79,27 +80,27 @@ constexpr finding check_options(const written_mapping& m) {
 /// The first mistake of layer `l` as one in parts for `ranks` ranks; without position.
 constexpr finding check_part(const graph::network_view& net, int l, const written_work& w, int ranks) {
   const auto& layer = net.layers[l];
-  if (layer.is_input || layer.is_output) return {mistake::end_in_parts, 0, 0, l};
+  if (layer.is_input || layer.is_output) return {mistake::input_or_output_not_splittable, 0, 0, l};
   finding few;
   /// Notes a mistake if fewer than `parts` parts can begin at multiples of `step` of an axis of this extent.
   const auto require = [&](mistake what, std::int64_t extent, std::int64_t step, int parts) {
     const auto units = step < 1 ? 0 : (extent + step - 1) / step;
-    if (step < 1) few = {mistake::not_in_parts, 0, 0, l};
+    if (step < 1) few = {mistake::layer_not_splittable, 0, 0, l};
     else if (units < parts && !few) few = {what, 0, 0, l, parts, 0, std::max<std::int64_t>(units, 1)};
   };
   const auto require_of = [&](mistake what, int axis, int parts) {
     require(what, axis < 0 ? 0 : layer.output[axis], layer.cut_step(axis), parts);
   };
-  if (w.how == way::rows) require_of(mistake::few_rows, layer.rows_axis(), ranks);
-  if (w.how == way::columns) require_of(mistake::few_columns, layer.columns_axis(), ranks);
+  if (w.how == way::rows) require_of(mistake::too_few_rows, layer.rows_axis(), ranks);
+  if (w.how == way::columns) require_of(mistake::too_few_columns, layer.columns_axis(), ranks);
   if (w.how == way::tiles)
-    require_of(mistake::few_rows, layer.rows_axis(), w.down),
-        require_of(mistake::few_columns, layer.columns_axis(), w.across);
+    require_of(mistake::too_few_rows, layer.rows_axis(), w.down),
+        require_of(mistake::too_few_columns, layer.columns_axis(), w.across);
   if (w.how == way::input_channels || w.how == way::output_channels)
-    require_of(mistake::few_blocks, layer.channels_axis(), ranks);
+    require_of(mistake::too_few_channel_blocks, layer.channels_axis(), ranks);
   if (w.how == way::input_channels && layer.depth_step > 0) {  // whole blocks only
     const auto inputs = net.layers[net.into(l)[0].from].output[layer.depth_axis];
-    require(mistake::few_blocks, inputs / layer.depth_step * layer.depth_step, layer.depth_step, ranks);
+    require(mistake::too_few_channel_blocks, inputs / layer.depth_step * layer.depth_step, layer.depth_step, ranks);
   }
   return few;
 }
@@ -117,7 +118,7 @@ constexpr finding check_first_free(const written_mapping& m, const graph::networ
     for (const auto& e : net.into(l)) {
       const auto of = [&](int t) -> const written_work& { return m.entries[static_cast<std::size_t>(entry_of[t])].work; };
       if (entry_of[l] != entry_of[e.from] && of(l).has(option::first_free) && of(e.from).how == way::replicas)
-        return {mistake::free_after_replicas, entry_of[l], 0, l};
+        return {mistake::first_free_after_replicas, entry_of[l], 0, l};
     }
   return {};
 }

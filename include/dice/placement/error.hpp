@@ -1,57 +1,18 @@
 // Names that the compiler prints for a mistake in a mapping: dice::error::<mistake><what, dice::remedy::<what to do>>.
 #pragma once
 
+#include "dice/placement/mistakes.hpp"
+
 #include <cstdint>
 
 namespace dice::remedy {
-struct pass_the_network_struct_of_a_header_made_by_onnx2hpp;
-struct make_the_header_anew_with_onnx2hpp;
-struct write_mapping_of_dev_and_layers;
-struct split_the_network_passed_to_main;
-struct write_devices_followed_by_their_work;
-struct give_each_device_a_rank_of_its_own_or_name_it_again_with_ranks;
-struct number_the_ranks_from_0_without_gaps;
-struct declare_its_device_with_dev;
-struct name_each_rank_once_in_a_run;
-struct write_one_device_before_layers_or_split_the_layers;
-struct name_several_devices_or_write_layers;
-struct write_cpu_or_cores_or_threads_or_gpu;
-struct list_each_core_once;
-struct list_cores_by_numbers_from_0_on;
-struct ask_for_at_least_one_thread;
-struct ask_for_at_most_1024_threads;
-struct link_dice_cudnn_or_use_a_cpu_unit;
-struct write_memory_or_precision_or_direct_convolutions_or_on_a_host;
-struct give_it_once_and_only_to_gpus;
-struct give_a_positive_number_of_bytes;
-struct give_less_than_8_EiB;
-struct write_the_name_of_a_host;
-struct name_one_host;
-struct let_at_least_one_frame_be_in_flight;
-struct let_at_most_1000000_frames_be_in_flight;
-struct write_in_flight_once;
-struct write_the_layers_first_and_then_options_of_this_split_each_once;
-struct give_at_least_one_row_and_one_column;
-struct write_at_least_as_many_tiles_as_ranks;
-struct give_each_device_a_positive_share;
-struct give_one_share_for_each_device_of_the_run;
-struct give_a_positive_number_of_layers;
-struct name_layers_of_the_network_passed_to_main;
-struct swap_first_and_last;
-struct give_it_at_least_one_layer;
-struct keep_points_between_0_and_the_number_of_layers;
-struct sort_the_points_and_use_each_once;
-struct give_one_point_less_than_devices;
-struct remove_it_from_one_of_the_layer_lists;
-struct add_it_to_a_layers_list;
-struct run_it_as_a_whole_in_a_layers_list;
-struct make_fewer_parts_or_split_it_in_another_way_or_not_at_all;
-struct give_it_shares_or_put_a_layer_between;
-struct raise_the_limit_or_move_layers_to_another_device;
-struct run_it_on_a_unit_whose_backend_has_this_operator;
+#define DICE_DECLARES(name, arguments, remedy) struct remedy;
+DICE_MISTAKES(DICE_DECLARES)
+#undef DICE_DECLARES
 }  // namespace dice::remedy
 
-/// Incomplete on purpose: naming one of these is the error.
+/// Incomplete on purpose: naming one of these is the error. Not declared by DICE_MISTAKES, since the compiler shows the line
+/// of the declaration, and would show three macros.
 namespace dice::error {
 /// Stands for the mapping that best_mapping could not find, because of Error. Complete, so that it can be passed on to the
 /// code that reports mistakes of mappings.

@@ -151,7 +151,7 @@ template <class Unit, class... About> struct processor_traits<dice::processor<Un
   static constexpr cluster_mistake check = [] {
     // A GPU is a valid processor in a build without cuDNN: no mapping is made for it.
     const auto unit = unit_mistake<Unit>.what;
-    if (read.wrong || (unit != unit_check::mistake::none && unit != unit_check::mistake::no_backend))
+    if (read.wrong || (unit != unit_check::mistake::none && unit != unit_check::mistake::unit_without_backend))
       return cluster_mistake::wrong_unit;
     if (read.twice) return cluster_mistake::stated_twice;
     if (!read.positive) return cluster_mistake::rate_not_positive;

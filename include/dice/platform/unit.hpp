@@ -106,13 +106,13 @@ struct unit_check {
   enum class mistake : unsigned char {
     none,
     not_a_unit,
-    core_twice,
-    core_negative,
-    no_core,
+    core_listed_twice,
+    core_number_negative,
+    no_core_listed,
     too_few_threads,
     too_many_threads,
-    no_backend,
-    gpu_negative
+    unit_without_backend,
+    gpu_number_negative
   };
   mistake what = mistake::none;
   int value = 0;
@@ -125,11 +125,11 @@ constexpr unit_check check_unit(const unit& on, std::span<const int> cores, unsi
     case unit::kind::cpu:
       break;
     case unit::kind::cores:
-      if (cores.empty()) return {no_core, 0};
+      if (cores.empty()) return {no_core_listed, 0};
       for (std::size_t i = 0; i < cores.size(); ++i) {
-        if (cores[i] < 0) return {core_negative, cores[i]};
+        if (cores[i] < 0) return {core_number_negative, cores[i]};
         for (std::size_t j = 0; j < i; ++j)
-          if (cores[i] == cores[j]) return {core_twice, cores[i]};
+          if (cores[i] == cores[j]) return {core_listed_twice, cores[i]};
       }
       break;
     case unit::kind::threads:
@@ -137,8 +137,8 @@ constexpr unit_check check_unit(const unit& on, std::span<const int> cores, unsi
       if (on.count > max_threads) return {too_many_threads, on.count};
       break;
     default:  // accelerators
-      if (on.index < 0) return {gpu_negative, on.index};
-      if ((processors & bit(on.processor())) == 0) return {no_backend, on.index};
+      if (on.index < 0) return {gpu_number_negative, on.index};
+      if ((processors & bit(on.processor())) == 0) return {unit_without_backend, on.index};
       break;
   }
   return {};

@@ -11,9 +11,7 @@ template <class Net, class Map> consteval auto verdict() {
   if constexpr (placement::found<Net, Map>) return placement::verdict<Net, Map>();
   else if constexpr (!detail::has_limits<Net, Map>) return static_cast<int (*)()>(nullptr);
   else if constexpr (constexpr auto f = check_limits(draft_of<Net, Map>, placement::of<Net, Map>.devices); f)
-    return static_cast<error::memory_limit_less_than_plan<f.number, f.bytes,
-                                                          remedy::raise_the_limit_or_move_layers_to_another_device> (*)()>(
-        nullptr);
+    return placement::failure<Net, Map, f>();
   else return static_cast<int (*)()>(nullptr);
 }
 

@@ -79,7 +79,7 @@ class dynamic_plan {
     for (const auto& e : m.entries) {
       const auto on = platform::device_of(e.dev).unit;
       if (e.what == placement::entry::kind::dev && tables.chosen[algorithm::backend_of(on)].empty())
-        return {placement::mistake::no_backend, at, 0, on.index};
+        return {placement::mistake::unit_without_backend, at, 0, on.index};
       ++at;
     }
     return {};

@@ -114,7 +114,7 @@ constexpr placement::finding check_limits(const plan_view& p, meta::view<platfor
   for (const auto& r : p.ranks) {
     const auto limit = devices[r.rank].memory_limit;
     if (limit >= 0 && r.peak_bytes > limit)
-      return {.what = placement::mistake::memory_less_than_plan, .number = r.rank, .bytes = r.peak_bytes};
+      return {.what = placement::mistake::memory_limit_less_than_plan, .number = r.rank, .bytes = r.peak_bytes};
   }
   return {};
 }

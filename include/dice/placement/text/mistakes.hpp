@@ -149,41 +149,41 @@ class teller {
     const auto whole = wrong(m_.entries[entry_]);
     const auto counted = [](int n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); };
     switch (f_.what) {
-      case mistake::not_declared:
+      case mistake::rank_not_declared:
         return whole + " names rank " + number() + ", which no device has";
-      case mistake::twice_in_run:
+      case mistake::rank_twice_in_run:
         return whole + " adds rank " + number() + " to its run a second time";
-      case mistake::layers_on_several:
+      case mistake::layers_on_several_devices:
         return whole + " stands after several devices, first those of ranks " + number() + " and " + std::to_string(f_.more);
-      case mistake::split_on_one:
+      case mistake::split_on_one_rank:
         return whole + " stands after one device only, that of rank " + number();
-      case mistake::not_an_option:
+      case mistake::not_a_split_option:
         return wrong(m_.wrong_options[entry_]) + (here().work.how == way::whole
                                                       ? " stands in layers<…>, which has no options"
                                                       : " does not belong here: " + options_of(here().work.how));
-      case mistake::tile_grid:
+      case mistake::tile_grid_not_positive:
         return whole + " has a grid of " + number() + " × " + std::to_string(f_.more) + " tiles";
-      case mistake::few_tiles:
+      case mistake::tiles_fewer_than_ranks:
         return whole + " has " + counted(f_.number, "tile") + " for " + counted(f_.more, "rank");
       case mistake::share_not_positive:
         return whole + " has the share " + number();
-      case mistake::shares_count:
+      case mistake::shares_do_not_fit_ranks:
         return whole + " has " + counted(f_.number, "share") + " for " + counted(f_.more, "rank");
-      case mistake::exchange_every:
+      case mistake::exchange_every_not_positive:
         return whole + " exchanges after " + counted(f_.number, "layer");
-      case mistake::end_in_parts:
+      case mistake::input_or_output_not_splittable:
         return "layer " + layer(f_.number) + " is a graph " + (m_.net.layers[f_.number].is_input ? "input" : "output") +
                ", which one rank has whole";
-      case mistake::free_after_replicas:
+      case mistake::first_free_after_replicas:
         return "layer " + layer(f_.number) + " reads what other replicas compute, so that no rank knows all of its frames";
-      case mistake::not_in_parts:
+      case mistake::layer_not_splittable:
         return "layer " + layer(f_.number) + " (" + std::string(m_.net.layers[f_.number].op) + ") cannot be cut by " +
                by(here().work.how);
       default:
         return "layer " + layer(f_.number) + " can be cut into at most " + counted(static_cast<int>(f_.units), "part") +
                " by " +
-               (f_.what == mistake::few_rows      ? "rows"
-                : f_.what == mistake::few_columns ? "columns"
+               (f_.what == mistake::too_few_rows      ? "rows"
+                : f_.what == mistake::too_few_columns ? "columns"
                 : here().work.how == way::input_channels && m_.net.layers[f_.number].depth_step > 0
                     ? "input and output channels in blocks of 16"
                     : "channels in blocks of 16") +
@@ -209,74 +209,74 @@ class teller {
     switch (f_.what) {
       case mistake::not_a_mapping:
         return wrong(m_.whole) + " is neither mapping<…> nor split<…>" + guess(m_.whole, {"mapping", "split"});
-      case mistake::other_split:
+      case mistake::split_of_another_network:
         return wrong(m_.other_network) + " is not the network " + std::string(m_.network);
       case mistake::misplaced_entry:
         return misplaced();
-      case mistake::rank_twice:
+      case mistake::rank_used_twice:
         at_ = m_.entries[entry_];
         return "two devices have " + rank;
       case mistake::rank_missing:
         return "no device has " + rank;
       case mistake::not_a_unit:
         return wrong(unit()) + " is not a unit" + guess_unit(unit());
-      case mistake::core_twice:
+      case mistake::core_listed_twice:
         return wrong(unit()) + " has core " + number() + " twice";
-      case mistake::core_negative:
+      case mistake::core_number_negative:
         return wrong(unit()) + " has core " + number();
-      case mistake::no_core:
+      case mistake::no_core_listed:
         return wrong(unit()) + " lists no core for " + rank;
       case mistake::too_few_threads:
       case mistake::too_many_threads:
         return wrong(unit()) + " asks for " + number() + " threads";
-      case mistake::gpu_negative:
+      case mistake::gpu_number_negative:
         return wrong(unit()) + " is GPU " + number();
-      case mistake::no_backend:
+      case mistake::unit_without_backend:
         return wrong(unit()) +
                " has no backend in this program, whose compiled mapping has no such unit: start one whose mapping has";
       case mistake::not_a_limit:
         return wrong(limit()) + " is not a limit" + guess(limit(), {"memory", "precision", "direct_convolutions", "on"});
-      case mistake::precision:
+      case mistake::precision_not_possible:
         at_ = m_.entries[entry_];
         return rank + " computes on a CPU, or has two precisions";
-      case mistake::memory_not_positive:
+      case mistake::memory_limit_not_positive:
         at_ = m_.entries[entry_];
         return "the limit of " + rank + " is not a positive number of bytes";
-      case mistake::memory_too_large:
+      case mistake::memory_limit_too_large:
         return wrong(limit()) + " of " + rank + " is more than any memory";
-      case mistake::no_host_name:
+      case mistake::empty_host_name:
         return wrong(limit()) + " of " + rank + " names no host";
-      case mistake::two_hosts:
+      case mistake::rank_on_two_hosts:
         return wrong(limit()) + " is the second host of " + rank;
-      case mistake::too_few_frames:
+      case mistake::too_few_frames_in_flight:
         return wrong(m_.entries[entry_]) + " lets no frame in";
-      case mistake::too_many_frames:
+      case mistake::too_many_frames_in_flight:
         return wrong(m_.entries[entry_]) + " lets too many frames in";
       case mistake::in_flight_twice:
         return wrong(m_.entries[entry_]) + " says a second time how many frames may be in flight, after in_flight<" +
                number() + ">";
-      case mistake::foreign:
+      case mistake::not_a_layer_of_the_network:
         return foreign();
-      case mistake::backwards:
+      case mistake::range_backwards:
         return backwards();
-      case mistake::empty_list:
+      case mistake::empty_layer_list:
         return wrong(m_.entries[entry_]) + " has no layer";
-      case mistake::point_outside:
+      case mistake::split_point_out_of_range:
         at_ = m_.points[index_];
         return "point " + number() + " is not between 0 and " + std::to_string(m_.net.size()) + ", the number of layers";
-      case mistake::points_unordered:
+      case mistake::split_points_unordered:
         at_ = m_.points[index_];
         return "point " + number() + " is not greater than the one before it";
-      case mistake::points_count:
+      case mistake::split_points_do_not_fit_devices:
         return number() + (f_.number == 1 ? " point is" : " points are") + " given for " + std::to_string(f_.more) +
                (f_.more == 1 ? " device" : " devices");
-      case mistake::two_devices:
+      case mistake::layer_in_two_lists:
         return two_devices();
-      case mistake::no_device:
+      case mistake::layer_without_device:
         return "layer " + layer(f_.number) + others("") + (f_.more ? " are" : " is") + " in no list";
-      case mistake::memory_less_than_plan:
+      case mistake::memory_limit_less_than_plan:
         return memory();
-      case mistake::no_kernel:
+      case mistake::layer_without_kernel:
         return "the unit of the rank of layer " + layer(f_.number) + " cannot compute " +
                std::string(m_.net.layers[f_.number].op);
       default:
