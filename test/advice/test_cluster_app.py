@@ -31,7 +31,7 @@ class Plans(unittest.TestCase):
         self.assertRegex(table, r"rank 0 +[sq] +\d+\.\d{3} +\d+ %\n")
         self.assertRegex(table, r"[\d.e+]+ frames/s, [\d.e+-]+ ms from a frame's entry to its results, [\d.e+-]+ J per frame, at most")
         self.assertIn(' 100 %', table)
-        self.assertRegex(table, r"\nIts throughput is [\d.]+ % more than the [\d.e+]+ frames/s of the best device alone \(threads<2> on q\)\.\n$")
+        self.assertRegex(table, r"\nIts throughput is [\d.]+ % higher than the [\d.e+]+ frames/s of the best device alone \(threads<2> on q\)\.\n$")
         self.assertRegex(mapping, r'^dice::mapping<\n    dice::dev<0, dice::(cores<0, 1, 2, 3>, dice::on<"s">|threads<2>, dice::on<"q">)>, '
                                   r'dice::layers<dice::range<sample::image, sample::\w+>')
 
@@ -104,7 +104,7 @@ class Searches(unittest.TestCase):
             self.assertEqual("// No device alone is on the hosts of both the input and the output.\n" in text, source != sink)
 
     def test_spends_no_device_for_little(self):
-        gain = float(re.search(r"Its throughput is ([\d.]+) % more", predicted("--search"))[1])
+        gain = float(re.search(r"Its throughput is ([\d.]+) % higher", predicted("--search"))[1])
         loss = 100 - 100 / (1 + gain / 100)
         self.assertEqual(self.figures(f"fewest_devices={loss + 0.1}")[3], 1)
         self.assertEqual(self.figures(f"fewest_devices={loss - 0.1}")[3], 2)
@@ -113,8 +113,8 @@ class Searches(unittest.TestCase):
     def test_compares_with_the_best_device_alone(self):
         least = float(re.search(r"memory_limit=([\d.]+) \(", run("--search=memory_limit=1e-4").stderr)[1])
         for request, words in (
-                ("latency", r"This is the best device alone\."), ("energy", r"Its energy is [\d.]+ % less than|This is the best device"),
-                ("peak_memory", r"Its memory is [\d.]+ % less than the [\d.]+ KiB at most per rank of the best device alone \("),
+                ("latency", r"This is the best device alone\."), ("energy", r"Its energy is [\d.]+ % lower than|This is the best device"),
+                ("peak_memory", r"Its memory is [\d.]+ % lower than the [\d.]+ KiB at most per rank of the best device alone \("),
                 (f"memory_limit={least * 1.01}", r"No device alone can hold the network: it would need [\d.]+ KiB\."),
                 (f"at_least_fps={self.figures('throughput')[0] * 0.99}", r"No device alone meets at_least_fps=[\d.]+; the best reaches [\d.e+]+ frames/s\.")):
             self.assertRegex(predicted("--search=" + request).splitlines()[-1], "^// " + words)

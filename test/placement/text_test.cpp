@@ -143,8 +143,8 @@ TEST(MappingText, TellsWhatWhereAndTheRemedy) {
       told("mapping<layers<all>>"),
       "line 1, column 9: misplaced_entry: 'layers<all>' has no device before it; write devices followed by their work");
   EXPECT_EQ(told("split<network, points<3>, dev<0>, layers<all>>"),
-            "line 1, column 35: misplaced_entry: 'layers<all>' stands in a split, whose points say which layers a device "
-            "has; write devices followed by their work");
+            "line 1, column 35: misplaced_entry: 'layers<all>' is not allowed in split<…>: points already "
+            "assign the layers; write devices followed by their work");
   EXPECT_EQ(told("mapping<dev<0>, layers<image>, dev<0>, layers<from<conv1>>>"),
             "line 1, column 32: rank_used_twice: two devices have rank 0; give each device a rank of its own or name it "
             "again with ranks");

@@ -41,11 +41,11 @@ namespace detail {
   return text::bytes_text(of.memory) + " at most per rank";
 }
 
-/// A change of 0.15 is "15 % more than", one of 16 "17 times".
+/// A change of 0.15 is "15 % higher than", one of 16 "17 times".
 [[gnu::cold]] inline std::string change_text(double change) {
   if (std::abs(change) < 5e-4) return "as much as";
   if (change > 1) return text::number_text(change + 1, change < 9 ? "%.1f times" : "%.0f times");
-  return text::number_text(std::abs(change) * 100, "%.3g %% ") + (change > 0 ? "more than" : "less than");
+  return text::number_text(std::abs(change) * 100, "%.3g %% ") + (change > 0 ? "higher than" : "lower than");
 }
 
 /// Why no device alone is a mapping for a request that is met by several devices.

@@ -144,7 +144,7 @@ namespace detail {
       text::number_text(1 / slowest, " the %.4g of the present one, both predicted from the times measured here:\n") +
       mapping +
       (p.remap
-           ? "Try it by --mapping, and paste it into the program's source.\n"
+           ? "Try it with --mapping, and paste it into the program's source.\n"
            : "Paste it into the source (in a deployment, the plan's header), build again, and bring it to all hosts.\n") +
       beside;
   out.better.value =

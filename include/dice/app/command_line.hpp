@@ -170,7 +170,7 @@ inline std::span<const option> option_table() {
              [](parsing& p, std::string_view v) { p.add_once(p.out.outputs, v); }},
       option{"--gather", takes::nothing, "", false, "send results to rank 0, which writes and prints them",
              [](parsing& p, std::string_view) { p.out.gather = true; }},
-      option{"--frames", takes::value, "N", false, "the total number of frames; the given ones repeat in turn",
+      option{"--frames", takes::value, "N", false, "the total number of frames; given frames repeat cyclically",
              [](parsing& p, std::string_view v) {
                p.out.frames = p.number<std::int64_t>(v, 1, most, "a whole number from 1 to 1000000000");
              }},

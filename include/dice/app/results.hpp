@@ -30,7 +30,7 @@
 namespace dice::app {
 
 /// max |a - b| / max |b| (max |a - b| if b is all zeros); NaN if a number or a difference is NaN. Of other types than
-/// float32, the share of unequal numbers. If `found` has more frames than `expected`, those repeat in turn.
+/// float32, the share of unequal numbers. If `found` has more frames than `expected`, those repeat cyclically.
 inline double error_of(const runtime::tensor& found, const runtime::tensor& expected, tensor::number type = {}) {
   runtime::difference out;
   const auto n = found.size(), m = expected.size();
@@ -141,7 +141,7 @@ struct top_list {
     }
     return out;
   }
-  /// The same for each of `frames` frames, which have `per_frame` of `pictures`; pictures repeat in turn.
+  /// The same for each of `frames` frames, which have `per_frame` of `pictures`; pictures repeat cyclically.
   [[gnu::cold]] std::string text(const runtime::tensor& all, std::int64_t frames, std::span<const std::string> pictures = {},
                                  std::size_t per_frame = 1) const {
     std::string out;

@@ -119,7 +119,7 @@ constexpr double group_seconds(const setting& s, const parts::parts_view& p, con
   if (!p.is_own(l)) return p.net.layers[l].view >= 0 ? 0 : copy_seconds(about, copied_bytes(p.net, plan, step, l));
   const int whole = p.whole(l);
   const double t = seconds_on(s, rank, whole);
-  // What the profile counts with an earlier layer is computed by itself where a work ends between the two.
+  // What the profile counts with an earlier layer runs unfused if the two are split apart.
   if (t <= 0) return copy_seconds(about, moved_bytes(p.net, l) / 2) * fraction(step, p.net);
   const auto tile = direct[whole] ? std::array<std::int8_t, 2>{1, 1} : s.algorithms[at][whole].tile;
   return t * work_fraction(p.net.layers[l], p.parts[l], s.net.layers[whole], tile) * fraction(step, p.net);

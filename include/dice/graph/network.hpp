@@ -133,7 +133,7 @@ template <class Op> constexpr bool describe(const Op& op, shapes in, layer_info&
   layer.fuses = graph::fuses(op, in);
   layer.in_place = graph::in_place(op);
   if constexpr (!requires { Op::is_named(""); }) {
-    // Compared once for each operator: characters are dear at compile time.
+    // Compared once for each operator: string comparison is expensive at compile time.
     constexpr bool input = Op::onnx == "Input", output = Op::onnx == "Output", concat = Op::onnx == "Concat";
     layer.is_input = input, layer.is_output = output, layer.is_concat = concat;
   }

@@ -170,7 +170,7 @@ template <class Source> class divider {
       out.at.push_back(box.end[axis]);
       return out;
     }
-    throw std::logic_error("dice is wrong, please report: the parts of a layer do not cover its result");
+    throw std::logic_error("internal error, please report: the parts of a layer do not cover its result");
   }
 
   /// What a rank takes from a part of another rank: a region that holds pieces which overlap or touch.

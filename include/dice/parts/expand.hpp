@@ -70,7 +70,7 @@ template <class Source, class Network> class writer {
     add_parameters(p, l);
     const graph::shapes in(carried_ + l.first_edge, static_cast<std::size_t>(operands));
     if (!graph::describe(op, in, l, edges_ + l.first_edge, true))
-      throw std::logic_error("dice is wrong, please report: an operator does not compute a part as it says");
+      throw std::logic_error("internal error, please report: an operator does not compute a part as it says");
     if (p.what == part::kind::copy) l.view = -1;
   }
   constexpr void write_replicas() {

@@ -38,8 +38,8 @@ struct written_work {
   int wrong_option = -1;     ///< the first of its layers and options that stands where it must not, or -1
 
   constexpr bool has(option o) const { return (options >> static_cast<unsigned>(o)) & 1; }
-  /// Takes note of argument `at`, which is this option, or a layer (none). Returns whether it stands right: behind the
-  /// layers, once, in a work that has this option; of shares and first_free only one.
+  /// Takes note of argument `at`, which is this option, or a layer (none). Returns whether its position is valid: after
+  /// the layers, once, in a work that has this option; of shares and first_free only one.
   constexpr bool take(option o, int at) {
     bool right = o == option::none ? options == 0 : has_option(how, o) && !has(o);
     if (how == way::replicas && o != option::none && options != 0) right = false;

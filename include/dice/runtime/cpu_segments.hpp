@@ -85,7 +85,7 @@ class cpu_segments final : public segment_runner {
     between_();
   }
 
-  /// Waits, as a slower processor would still compute. What a wait is too long, the next is shorter.
+  /// Waits, as a slower processor would still compute. Oversleep is deducted from the next wait.
   void last_until(std::int64_t end) {
     end -= late_;
     for (auto left = end - now(); left > 0; left = end - now()) {

@@ -39,7 +39,7 @@ namespace dice::runtime {
 /// between entry and last output, which the ranks with outputs report by credits. So the oldest frame under way always
 /// advances (see schedule/proofs.hpp), memory is bounded, and results come in order.
 ///
-/// Frames allocate no memory but for their times in the figures.
+/// A frame allocates only its timestamps in the figures.
 class executor {
  public:
   /// `store` holds the weights of weights_of(p, rank), in the memory of the accelerator `on` if there is one; `end` is

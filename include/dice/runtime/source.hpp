@@ -41,7 +41,7 @@ inline std::int64_t made_ahead(const dice::tensor::shape& one, std::int64_t fram
   return std::max<std::int64_t>(std::min(frames, (std::int64_t{256} << 20) / std::max<std::int64_t>(one.bytes(), 1)), 1);
 }
 
-/// Frames for the graph inputs of a rank: given ones, repeated in turn, or random ones.
+/// Frames for the graph inputs of a rank: given ones, repeated cyclically, or random ones.
 class tensor_source final : public source {
  public:
   /// Writes a frame to `to`.

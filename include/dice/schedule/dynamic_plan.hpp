@@ -52,7 +52,7 @@ class dynamic_plan {
     }
     if (!sound(plan_.view(), parts_.net, parts_.parts) || !turns_match(plan_.view(), parts_) ||
         (!parts_.parts.empty() && !parts::parts_match(net, operators, parts_)))
-      throw std::logic_error("dice is wrong, please report: the plan of this mapping is unsound");
+      throw std::logic_error("internal error, please report: the plan of this mapping is unsound");
     if ((mistake_ = check_limits(plan_.view(), devices_))) return;
     for (const auto& g : plan_.groups) algorithms_.push_back(by_layer[g.anchor]);
     for (const auto& d : devices_) units_.push_back(d.unit), cores_.push_back(d.cores), hosts_.push_back(d.host);

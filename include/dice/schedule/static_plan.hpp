@@ -74,19 +74,20 @@ inline constexpr bool proved = [] {
   constexpr auto& net = parts_of<Net, Map>.net;
   if constexpr (splits<Net, Map>)
     static_assert(parts::parts_match(graph::view_of<Net>, {operators_of<Net>.data(), Net::size}, parts_of<Net, Map>),
-                  "dice is wrong, please report: a part of a layer does not get what it needs");
+                  "internal error, please report: a part of a layer does not get what it needs");
   static_assert(turns_match(p, parts_of<Net, Map>),
-                "dice is wrong, please report: a step of this plan reads what is not made for its frames");
-  static_assert(messages_match(p, net), "dice is wrong, please report: a message of this plan has no partner");
+                "internal error, please report: a step of this plan reads a tensor not produced for its frames");
+  static_assert(messages_match(p, net), "internal error, please report: a message of this plan has no partner");
   static_assert(reads_follow_writes(p, net, parts_of<Net, Map>.parts),
-                "dice is wrong, please report: a step of this plan reads what is not there yet");
-  static_assert(places_match(p, net), "dice is wrong, please report: a step of this plan reads what lies elsewhere");
-  static_assert(buffers_disjoint(p, net), "dice is wrong, please report: buffers of this plan overlap");
-  static_assert(places_in_buffers(p, net), "dice is wrong, please report: a tensor of this plan lies outside its buffer");
+                "internal error, please report: a step of this plan reads a tensor that is not there yet");
+  static_assert(places_match(p, net),
+                "internal error, please report: a step of this plan reads a tensor at the wrong place");
+  static_assert(buffers_disjoint(p, net), "internal error, please report: buffers of this plan overlap");
+  static_assert(places_in_buffers(p, net), "internal error, please report: a tensor of this plan lies outside its buffer");
   if constexpr (!p.replicas.empty())  // without, tests show it, and it would take more memory than all else
     static_assert(kept_until_read(p, net, parts_of<Net, Map>.parts),
-                  "dice is wrong, please report: a tensor of this plan is overwritten before it is read");
-  static_assert(no_wait_cycle(p), "dice is wrong, please report: ranks of this plan wait for each other");
+                  "internal error, please report: a tensor of this plan is overwritten before it is read");
+  static_assert(no_wait_cycle(p), "internal error, please report: ranks of this plan wait for each other");
   return true;
 }();
 

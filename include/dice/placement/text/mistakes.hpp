@@ -84,7 +84,7 @@ class teller {
       case entry::kind::other:
         return part + " is not an entry" + guess_entry();
       case entry::kind::work:
-        return part + (m_.is.is == form::split ? " stands in a split, whose points say which layers a device has"
+        return part + (m_.is.is == form::split ? " is not allowed in split<…>: points already assign the layers"
                                                : " has no device before it");
       case entry::kind::ranks:
         return part + (m_.is.is == form::split ? " stands in a split, in which each device is declared where it is named"
