@@ -67,13 +67,13 @@ void run_pipeline(const boost::mpi::communicator& world, const engine_options& o
   auto engine = start<whole, pipeline>(world, options);
   const auto picture = frame();
   runtime::tensor result;
-  if (engine.takes())
+  if (engine.has_input())
     for (int k = 0; k < before; ++k) engine.push(writer(picture));
-  if (engine.gives())
+  if (engine.has_output())
     for (int k = 0; k < before; ++k) engine.take(result);
   t.begin = agreed_begin(world);
   std::jthread camera;
-  if (engine.takes())
+  if (engine.has_input())
     camera = std::jthread([&] {
       for (int k = 0; k < t.frames; ++k) {
         std::this_thread::sleep_until(t.arrival(k));
@@ -81,7 +81,7 @@ void run_pipeline(const boost::mpi::communicator& world, const engine_options& o
       }
       engine.close();
     });
-  if (engine.gives()) {
+  if (engine.has_output()) {
     std::vector<steady::time_point> done;
     while (engine.take(result)) done.push_back(steady::now());
     t.report(done);

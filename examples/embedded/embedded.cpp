@@ -51,7 +51,7 @@ int main(int argc, char** argv) try {
   auto engine = dice::start<digits::network, deployment>(world);  // in all ranks; works on a duplicate of `world`
 
   std::jthread source;
-  if (engine.takes()) {  // the rank that holds the input
+  if (engine.has_input()) {  // the rank that holds the input
     eye.emplace(argv[1]);
     source = std::jthread([&engine, &eye = *eye] {
       try {
@@ -68,7 +68,7 @@ int main(int argc, char** argv) try {
     });
   }
 
-  if (engine.gives())  // the rank that holds the output
+  if (engine.has_output())  // the rank that holds the output
     engine.on_result([](std::int64_t frame, const auto& scores) {
       const auto digit = xt::argmax(scores)();
       std::printf("picture %lld: %zu (%.0f %%)\n", static_cast<long long>(frame), static_cast<std::size_t>(digit),

@@ -41,7 +41,7 @@ void expect_scores(const auto& found, std::size_t k) {
 TEST(Embedding, FramesInEveryForm) {
   auto engine = dice::start<digits::network, two>(in_process);
   static_assert(std::is_same_v<decltype(engine), dice::engine<digits::network>>);
-  EXPECT_TRUE(engine.takes() && engine.gives());
+  EXPECT_TRUE(engine.has_input() && engine.has_output());
   engine.push(picture(0));  // moved
   const tensor kept = picture(1);
   engine.push(kept);                                               // copied
@@ -206,6 +206,14 @@ TEST(Embedding, EmptyFunctionsAreRefusedWhenGiven) {
   engine.wait();
 }
 
+TEST(Embedding, OlderNamesStillWork) {
+  auto engine = dice::start<digits::network, two>(in_process);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  EXPECT_TRUE(engine.takes() && engine.gives<digits::scores>());
+#pragma GCC diagnostic pop
+}
+
 TEST(Embedding, AnEngineThatWasMovedFromSaysSo) {
   auto first = dice::start<digits::network, two>(in_process);
   auto engine = std::move(first);
@@ -219,8 +227,8 @@ TEST(Embedding, AnEngineThatWasMovedFromSaysSo) {
     }
   };
   tensor result;
-  EXPECT_TRUE(refused([&] { first.takes(); }));
-  EXPECT_TRUE(refused([&] { first.gives(); }));
+  EXPECT_TRUE(refused([&] { first.has_input(); }));
+  EXPECT_TRUE(refused([&] { first.has_output(); }));
   EXPECT_TRUE(refused([&] { first.push(picture(0)); }));
   EXPECT_TRUE(refused([&] { first.try_push([](auto) {}); }));
   EXPECT_TRUE(refused([&] { first.push_for(std::chrono::hours(1), picture(0)); }));

@@ -116,11 +116,11 @@ template <class Network, class Map> int check_engine(const std::string& folder, 
           return dice::runtime::tensor(xt::view(all, xt::range(at, at + batch)));
         };
     if constexpr (dice::input_of<Layer, Network>) {
-      if (engine.template takes<Layer>())
+      if (engine.template has_input<Layer>())
         in_thread(sources, [&engine, frame] {
           for (std::size_t k = 0; k < frames; ++k) engine.template push<Layer>(frame(k));
         });
-    } else if (engine.template gives<Layer>()) {
+    } else if (engine.template has_output<Layer>()) {
       in_thread(sinks, [&engine, &failures, frame] {
         std::size_t k = 0;
         for (; const auto result = engine.template take<Layer>(); ++k) {

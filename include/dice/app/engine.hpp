@@ -107,11 +107,19 @@ template <graph::network_type Net> class engine {
   /// Whether frames for `Layer` enter in this process.
   template <class Layer = only_input>
   requires input_of<Layer, Net>
-  bool takes() const { return job().holds(Layer::id); }
+  bool has_input() const { return job().holds(Layer::id); }
   /// Whether results of `Layer` come out in this process.
   template <class Layer = only_output>
   requires output_of<Layer, Net>
-  bool gives() const { return job().holds(Layer::id); }
+  bool has_output() const { return job().holds(Layer::id); }
+  /// The older name of has_input, until 1.0.
+  template <class Layer = only_input>
+  requires input_of<Layer, Net>
+  [[deprecated("use has_input")]] bool takes() const { return has_input<Layer>(); }
+  /// The older name of has_output, until 1.0.
+  template <class Layer = only_output>
+  requires output_of<Layer, Net>
+  [[deprecated("use has_output")]] bool gives() const { return has_output<Layer>(); }
 
   /// Hands over one frame. It is a tensor or any xtensor expression of the input's shape, batch included, whose numbers
   /// become float32 (a moved tensor is copied only when it enters); or a function that the engine's thread calls with a view
