@@ -344,7 +344,7 @@ TEST(best_mapping, names_mistakes) {
                                                           remedy::add_a_connection_of_every_pair_or_between_these>>>);
   static_assert(std::is_same_v<dice::best_mapping<net, int>,
                                none<error::not_a_cluster<int, remedy::write_cluster_of_hosts_and_connections>>>);
-  static_assert(std::is_same_v<best<int>, none<error::not_a_wish<int, remedy::write_one_objective_and_limits>>>);
+  static_assert(std::is_same_v<best<int>, none<error::not_a_constraint<int, remedy::write_one_objective_and_limits>>>);
   static_assert(
       std::is_same_v<best<at_least_fps<0>>,
                      none<error::limit_not_positive<meta::type_list<at_least_fps<0>>, remedy::give_limits_above_0>>>);
@@ -358,9 +358,10 @@ TEST(best_mapping, names_mistakes) {
                      none<error::profile_without_layer<incomplete, at<3>,
                                                        remedy::measure_a_plan_that_has_all_layers_on_this_kind_of_unit>>>);
   static_assert(std::is_same_v<best<dice::latency, at_least_fps<2>, energy>,
-                               none<error::wish_twice<dice::latency, energy, remedy::give_each_wish_once>>>);
-  static_assert(std::is_same_v<best<input_at<"s">, output_at<"z">>,
-                               none<error::wish_for_unknown_host<output_at<"z">, remedy::name_a_host_of_the_cluster>>>);
+                               none<error::constraint_twice<dice::latency, energy, remedy::give_each_constraint_once>>>);
+  static_assert(
+      std::is_same_v<best<input_at<"s">, output_at<"z">>,
+                     none<error::constraint_for_unknown_host<output_at<"z">, remedy::name_a_host_of_the_cluster>>>);
   static_assert(
       std::is_same_v<best<fewest_devices<-0.5>>,
                      none<error::percentage_out_of_range<fewest_devices<-0.5>, remedy::give_a_percentage_from_0_to_100>>>);

@@ -189,7 +189,7 @@ bool has_ends_in_place(const problem& p, const ends& e, const goal& g, const dic
 }
 
 /// Mappings with inputs and outputs on given hosts, and with few devices.
-TEST_P(search_equals_brute_force, with_wishes) {
+TEST_P(search_equals_brute_force, with_constraints) {
   int none = 0, some = 0;
   for (const unsigned seed : test::seeds(300, {})) {
     std::mt19937 draw(seed + 7);

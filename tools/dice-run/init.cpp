@@ -170,7 +170,7 @@ dice_add_deployment({0} NETWORK {1} PLAN plan.hpp)
 std::string plan_text(const std::string& name, const std::string& network) {
   return fmt::format(
       R"(// The plan of the deployment {0}: who computes which layers. dice's docs/partitioning.md has other objectives
-// than dice::throughput, limits, and wishes: dice::input_at<"HOST"> for the host with the camera, dice::output_at<"HOST">,
+// than dice::throughput, limits, and constraints: dice::input_at<"HOST"> for the host with the camera, dice::output_at<"HOST">,
 // dice::fewest_devices<5>. docs/dsl.md says how mappings are written by hand.
 #pragma once
 

@@ -132,7 +132,7 @@ inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "
 [[gnu::cold]] inline std::string no_mapping_text(const platform::cluster_view& cluster, const partition::request& r,
                                                  const partition::nearest& why) {
   using enum partition::obstacle;
-  if (why.what == wishes)
+  if (why.what == constraints)
     return "no mapping has the inputs and outputs on the hosts of input_at and output_at (name others, leave out in_order, "
            "or "
            "add repeats)";

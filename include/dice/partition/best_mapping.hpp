@@ -21,27 +21,27 @@ namespace dice::partition {
 
 namespace detail {
 
-/// The wishes W for a mapping on Cluster, which must be valid.
+/// The constraints W for a mapping on Cluster, which must be valid.
 template <class Cluster, class... W>
 inline constexpr auto reading_of = read<W...>(platform::cluster_values<Cluster>::view.hosts);
 
-/// The error of wish number At.
-template <class Cluster, int At, class... W> consteval auto wish_verdict() {
+/// The error of constraint number At.
+template <class Cluster, int At, class... W> consteval auto constraint_verdict() {
   constexpr const auto& all = reading_of<Cluster, W...>;
-  constexpr taken mine = all.wishes[At];
+  constexpr taken mine = all.constraints[At];
   constexpr int before = all.find(mine.what, At);
   using types = cost::detail::at_in<meta::type_list<W...>>;
   using type = typename types::template type<At>;
-  if constexpr (mine.what == wish::none)
-    return cost::detail::failing<error::not_a_wish<type, remedy::write_one_objective_and_limits>>{};
+  if constexpr (mine.what == constraint::none)
+    return cost::detail::failing<error::not_a_constraint<type, remedy::write_one_objective_and_limits>>{};
   else if constexpr (before >= 0)
-    return cost::detail::failing<
-        error::wish_twice<typename types::template type<(before < 0 ? 0 : before)>, type, remedy::give_each_wish_once>>{};
-  else if constexpr (mine.what == wish::input || mine.what == wish::output)
-    return cost::detail::failing<error::wish_for_unknown_host<type, remedy::name_a_host_of_the_cluster>>{};
-  else if constexpr (mine.what == wish::devices)
+    return cost::detail::failing<error::constraint_twice<typename types::template type<(before < 0 ? 0 : before)>, type,
+                                                         remedy::give_each_constraint_once>>{};
+  else if constexpr (mine.what == constraint::input || mine.what == constraint::output)
+    return cost::detail::failing<error::constraint_for_unknown_host<type, remedy::name_a_host_of_the_cluster>>{};
+  else if constexpr (mine.what == constraint::devices)
     return cost::detail::failing<error::percentage_out_of_range<type, remedy::give_a_percentage_from_0_to_100>>{};
-  else if constexpr (mine.what == wish::memory && all.of.memory > 0)
+  else if constexpr (mine.what == constraint::memory && all.of.memory > 0)
     return cost::detail::failing<error::limit_too_large<type, remedy::give_less_than_8_EiB>>{};
   else return cost::detail::failing<error::limit_not_positive<meta::type_list<W...>, remedy::give_limits_above_0>>{};
 }
@@ -70,10 +70,12 @@ template <class Net, class Cluster, request Request, class... W> consteval auto 
     return cost::detail::failing<error::no_mapping_within<at_most_latency<ms<Request.aim.max_latency * 1e3>>,
                                                           at_most_latency<ms<rounded(n.value * 1e3, true)>>,
                                                           remedy::relax_this_limit_or_add_devices>>{};
-  else if constexpr (n.what == obstacle::wishes)
-    return cost::detail::failing<error::wishes_contradict<meta::type_list<W...>, remedy::leave_out_one_of_these_wishes>>{};
+  else if constexpr (n.what == obstacle::constraints)
+    return cost::detail::failing<
+        error::conflicting_constraints<meta::type_list<W...>, remedy::leave_out_one_of_these_constraints>>{};
   else if constexpr (n.what == obstacle::input_host || n.what == obstacle::output_host) {
-    constexpr int at = reading_of<Cluster, W...>.find(n.what == obstacle::input_host ? wish::input : wish::output);
+    constexpr int at =
+        reading_of<Cluster, W...>.find(n.what == obstacle::input_host ? constraint::input : constraint::output);
     using named = typename cost::detail::at_in<meta::type_list<W...>>::template type<at>;
     if constexpr (n.value > 0)
       return cost::detail::failing<error::host_too_small<named, memory_limit<static_cast<std::int64_t>(n.value)>,
@@ -94,7 +96,7 @@ template <class Net, class Cluster, class... W> consteval auto best() {
   else if constexpr (constexpr auto v = cost::verdict<Net, Cluster>(); !std::is_same_v<decltype(v()), int>)
     return cost::verdict<Net, Cluster>();
   else if constexpr (constexpr int at = reading_of<Cluster, W...>.mistake(); at >= 0)
-    return wish_verdict<Cluster, at, W...>();
+    return constraint_verdict<Cluster, at, W...>();
   else if constexpr (constexpr int k = without_watts<Net, Cluster>();
                      reading_of<Cluster, W...>.of.aim.best == objective::energy && k >= 0)
     return cost::detail::failing<error::watts_missing<typename cost::detail::at_in<typename cost::detail::tables<
@@ -125,10 +127,10 @@ namespace dice {
 
 /// The best mapping of network Net on cluster Cluster, found at compile time: a `mapping` as if written by hand. `Request`
 /// is an objective (throughput by default; latency, energy, peak_memory), limits (memory_limit<bytes>, at_least_fps<N>,
-/// at_most_latency<ms<N>>), and wishes (in_order, repeats, input_at<"host">, output_at<"host">, fewest_devices<percent>). If
-/// there is no such mapping, passing it to dice::main is a compile error that says why. Exact, where AutoDiCE (Guo et al.
-/// 2023, Section IV-B) searches by NSGA-II: that finds many compromises between throughput, memory and energy at once, this
-/// the best for one of them, within limits for the others. See docs/partitioning.md.
+/// at_most_latency<ms<N>>), and constraints (in_order, repeats, input_at<"host">, output_at<"host">,
+/// fewest_devices<percent>). If there is no such mapping, passing it to dice::main is a compile error that says why. Exact,
+/// where AutoDiCE (Guo et al. 2023, Section IV-B) searches by NSGA-II: that finds many compromises between throughput,
+/// memory and energy at once, this the best for one of them, within limits for the others. See docs/partitioning.md.
 template <class Net, class Cluster, class... Request>
 using best_mapping = partition::detail::mapping_or_error<decltype(partition::detail::best<Net, Cluster, Request...>()())>;
 

@@ -9,28 +9,28 @@ struct give_less_than_8_EiB;
 struct relax_this_limit_or_add_devices;
 struct build_with_the_backend_of_a_processor_of_the_cluster;
 struct give_the_order_with_in_order;
-struct give_each_wish_once;
+struct give_each_constraint_once;
 struct name_a_host_of_the_cluster;
 struct give_a_percentage_from_0_to_100;
 struct give_this_host_more_memory_or_name_another;
-struct leave_out_one_of_these_wishes;
+struct leave_out_one_of_these_constraints;
 }  // namespace dice::remedy
 
 /// Incomplete on purpose: naming one of these is the error.
 namespace dice::error {
 template <class Processor, class Remedy> struct watts_missing;
-template <class T, class Remedy> struct not_a_wish;
+template <class T, class Remedy> struct not_a_constraint;
 template <class Requests, class Remedy> struct limit_not_positive;
 template <class Limit, class Remedy> struct limit_too_large;
-template <class First, class Second, class Remedy> struct wish_twice;
-template <class Wish, class Remedy> struct wish_for_unknown_host;
-template <class Wish, class Remedy> struct percentage_out_of_range;
+template <class First, class Second, class Remedy> struct constraint_twice;
+template <class Constraint, class Remedy> struct constraint_for_unknown_host;
+template <class Constraint, class Remedy> struct percentage_out_of_range;
 /// The memory that the host of an input or output needs for it alone.
-template <class Wish, class Needed, class Remedy> struct host_too_small;
+template <class Constraint, class Needed, class Remedy> struct host_too_small;
 /// No mapping has all of these, whatever the memory and the limits.
-template <class Wishes, class Remedy> struct wishes_contradict;
-/// Of the cluster, or of the host that a wish names.
-template <class ClusterOrWish, class Remedy> struct no_usable_processor;
+template <class Constraints, class Remedy> struct conflicting_constraints;
+/// Of the cluster, or of the host that a constraint names.
+template <class ClusterOrConstraint, class Remedy> struct no_usable_processor;
 template <class Cluster, class Remedy> struct too_many_kinds_of_hosts;
 /// No mapping meets Limit together with the other limits; Nearest is the nearest limit that one can meet.
 template <class Limit, class Nearest, class Remedy> struct no_mapping_within;

@@ -65,8 +65,8 @@ constexpr std::int64_t missing_memory(problem p, goal g, int most = max_routes) 
 }
 
 /// The limit that cannot be met, and the nearest one that can; or the input's or output's host, and the bytes that it needs
-/// for them (0: it has no usable processor); or the wishes contradict one another.
-enum class obstacle : unsigned char { memory, fps, latency, input_host, output_host, wishes };
+/// for them (0: it has no usable processor); or the constraints contradict one another.
+enum class obstacle : unsigned char { memory, fps, latency, input_host, output_host, constraints };
 struct nearest {
   obstacle what = obstacle::memory;
   double value = 0;  ///< bytes, frames/s or s

@@ -164,7 +164,7 @@ constexpr nearest why_none(const cost::setting& s, problem p, const request& r, 
     }
   }
   const auto bytes = detail::enough_memory(s, p, g, most);
-  return {bytes > 0 ? obstacle::memory : obstacle::wishes, static_cast<double>(bytes)};
+  return {bytes > 0 ? obstacle::memory : obstacle::constraints, static_cast<double>(bytes)};
 }
 
 /// The mapping that best_mapping would find for p, the problem of setting s, whose costs may have been changed since. Its

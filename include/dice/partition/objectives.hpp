@@ -59,7 +59,7 @@ constexpr bool good_enough(const request& r, const prediction& of, const predict
 }
 
 /// What a type in a request to best_mapping is.
-enum class wish : unsigned char { none, objective, memory, fps, latency, in_order, repeats, input, output, devices };
+enum class constraint : unsigned char { none, objective, memory, fps, latency, in_order, repeats, input, output, devices };
 
 template <class T> struct seconds_of { static constexpr double value = 0; };
 template <platform::rate V> struct seconds_of<us<V>> { static constexpr double value = V.value * 1e-6; };
@@ -76,67 +76,68 @@ constexpr int host_named(host_list hosts, std::string_view name) {
   return -1;
 }
 
-/// Writes a wish into a request. `right`: its number is possible, its host one of the cluster's.
+/// Writes a constraint into a request. `right`: its number is possible, its host one of the cluster's.
 struct taken {
-  wish what = wish::none;
+  constraint what = constraint::none;
   bool right = true;
 };
 template <class T> constexpr taken take(request&, host_list, T) { return {}; }
-constexpr taken aim(request& r, objective at) { return r.aim.best = at, taken{wish::objective}; }
+constexpr taken aim(request& r, objective at) { return r.aim.best = at, taken{constraint::objective}; }
 constexpr taken take(request& r, host_list, throughput) { return aim(r, objective::throughput); }
 constexpr taken take(request& r, host_list, latency) { return aim(r, objective::latency); }
 constexpr taken take(request& r, host_list, energy) { return aim(r, objective::energy); }
 constexpr taken take(request& r, host_list, peak_memory) { return aim(r, objective::peak_memory); }
-constexpr taken take(request& r, host_list, in_order) { return r.aim.in_order = true, taken{wish::in_order}; }
-constexpr taken take(request& r, host_list, repeats) { return r.aim.repeats = true, taken{wish::repeats}; }
+constexpr taken take(request& r, host_list, in_order) { return r.aim.in_order = true, taken{constraint::in_order}; }
+constexpr taken take(request& r, host_list, repeats) { return r.aim.repeats = true, taken{constraint::repeats}; }
 template <std::int64_t B> constexpr taken take(request& r, host_list, memory_limit<B>) {
-  return r.memory = B, taken{wish::memory, B > 0 && B < platform::too_many_bytes};
+  return r.memory = B, taken{constraint::memory, B > 0 && B < platform::too_many_bytes};
 }
 template <platform::rate V> constexpr taken take(request& r, host_list, at_least_fps<V>) {
   if (V.value > 0) r.fps = V.value, r.aim.max_period = 1 / V.value;
-  return {wish::fps, V.value > 0};
+  return {constraint::fps, V.value > 0};
 }
 template <class T> constexpr taken take(request& r, host_list, at_most_latency<T>) {
-  return r.aim.max_latency = seconds_of<T>::value, taken{wish::latency, seconds_of<T>::value > 0};
+  return r.aim.max_latency = seconds_of<T>::value, taken{constraint::latency, seconds_of<T>::value > 0};
 }
 template <meta::fixed_string Host> constexpr taken take(request& r, host_list hosts, input_at<Host>) {
-  return r.aim.input_at = host_named(hosts, Host.view()), taken{wish::input, r.aim.input_at >= 0};
+  return r.aim.input_at = host_named(hosts, Host.view()), taken{constraint::input, r.aim.input_at >= 0};
 }
 template <meta::fixed_string Host> constexpr taken take(request& r, host_list hosts, output_at<Host>) {
-  return r.aim.output_at = host_named(hosts, Host.view()), taken{wish::output, r.aim.output_at >= 0};
+  return r.aim.output_at = host_named(hosts, Host.view()), taken{constraint::output, r.aim.output_at >= 0};
 }
 template <platform::rate V> constexpr taken take(request& r, host_list, fewest_devices<V>) {
-  return r.percent = V.value, taken{wish::devices, V.value >= 0 && V.value <= 100};
+  return r.percent = V.value, taken{constraint::devices, V.value >= 0 && V.value <= 100};
 }
 
-/// The request that these wishes describe on a cluster with `hosts`, and each wish.
-template <std::size_t Wishes> struct reading {
+/// The request that these constraints describe on a cluster with `hosts`, and each constraint.
+template <std::size_t Constraints> struct reading {
   request of{};
-  std::array<taken, Wishes> wishes{};
+  std::array<taken, Constraints> constraints{};
 
-  /// Index of the first wish that is `what`, before `end`; -1 if there is none.
-  constexpr int find(wish what, std::size_t end = Wishes) const {
+  /// Index of the first constraint that is `what`, before `end`; -1 if there is none.
+  constexpr int find(constraint what, std::size_t end = Constraints) const {
     for (std::size_t w = 0; w < end; ++w)
-      if (wishes[w].what == what) return static_cast<int>(w);
+      if (constraints[w].what == what) return static_cast<int>(w);
     return -1;
   }
-  /// Index of the first wish that is unknown, wrong, or given before; -1 if there is none.
+  /// Index of the first constraint that is unknown, wrong, or given before; -1 if there is none.
   constexpr int mistake() const {
-    for (std::size_t w = 0; w < Wishes; ++w)
-      if (wishes[w].what == wish::none || !wishes[w].right || find(wishes[w].what, w) >= 0) return static_cast<int>(w);
+    for (std::size_t w = 0; w < Constraints; ++w)
+      if (constraints[w].what == constraint::none || !constraints[w].right || find(constraints[w].what, w) >= 0)
+        return static_cast<int>(w);
     return -1;
   }
 };
 template <class... T> consteval auto read([[maybe_unused]] host_list hosts) {
   reading<sizeof...(T)> out;
   std::size_t at = 0;
-  ((out.wishes[at++] = take(out.of, hosts, T{})), ...);
+  ((out.constraints[at++] = take(out.of, hosts, T{})), ...);
   return out;
 }
 
 }  // namespace detail
 
-/// The request that these objectives, limits and wishes describe on a cluster with `hosts`.
+/// The request that these objectives, limits and constraints describe on a cluster with `hosts`.
 template <class... T> consteval request request_of(std::span<const platform::host_info> hosts = {}) {
   return detail::read<T...>(hosts).of;
 }

@@ -16,17 +16,17 @@ namespace dice::parts {
 ///
 /// `like`, if not empty, holds the bounds of a tensor of extent `like.back()` from which this one is computed. Where any
 /// multiple of `step` may be a bound, or those bounds lie on the grid, the intervals follow it, so that ranks need little of
-/// each other. Where they do not, they begin at multiples of `wish`, a multiple of the grid that suits what is computed from
-/// this tensor, if there are enough of these.
+/// each other. Where they do not, they begin at multiples of `preferred`, a multiple of the grid that suits what is computed
+/// from this tensor, if there are enough of these.
 constexpr meta::array<std::int64_t> intervals(std::int64_t extent, std::int64_t step, std::int64_t grid,
                                               meta::view<int> shares, meta::view<std::int64_t> like = {},
-                                              std::int64_t wish = 1) {
+                                              std::int64_t preferred = 1) {
   const auto count = static_cast<int>(shares.size());
   const auto units_of = [&](std::int64_t unit) { return (extent + unit - 1) / unit; };
   auto unit = units_of(grid) >= count ? grid : step;
   bool follows = like.size() == shares.size() + 1;
   for (int i = 1; follows && unit != step && i < count; ++i) follows = like[i] * extent % (unit * like[count]) == 0;
-  if (!follows && wish > unit && units_of(wish) >= count) unit = wish;
+  if (!follows && preferred > unit && units_of(preferred) >= count) unit = preferred;
   const std::int64_t units = units_of(unit);
   std::int64_t sum = 0, before = 0;
   for (const int s : shares) sum += s;

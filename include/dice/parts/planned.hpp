@@ -98,7 +98,7 @@ template <class Source> class planner {
     for (int l = 0; l < n_; ++l) first_[l + 1] = first_[l] + parts_each(work_of(l));
     list_.reserve(first_[n_]);
     find_pairs();
-    find_wishes();
+    find_preferred_steps();
     for (int l = 0; l < n_; ++l)
       if (is_split(l)) add_parts(l);
       else add_whole(l);
@@ -146,8 +146,8 @@ template <class Source> class planner {
 
   /// At multiples of what the rows and columns of a layer should be cut so that those of the layers after it can be cut at
   /// the same places, at their own units.
-  constexpr void find_wishes() {
-    wishes_ = meta::array<std::int64_t>(kinds * n_, 1);
+  constexpr void find_preferred_steps() {
+    preferred_steps_ = meta::array<std::int64_t>(kinds * n_, 1);
     for (int l = n_ - 1; l >= 0; --l) {
       if (!is_split(l)) continue;
       const auto& w = work_of(l);
@@ -158,15 +158,15 @@ template <class Source> class planner {
         if (a < 0 || count == 1) continue;
         if (!found) find_units(l, w, in_.where.run_ranks.data() + w.first_rank);
         found = true;
-        auto& wish = wishes_[kinds * l + kind];
+        auto& preferred = preferred_steps_[kinds * l + kind];
         const auto extent = layers_[l].output.dim[a], own = grid(l, kind, layers_[l].cut_step(a));
-        wish = std::lcm(wish, own);
-        if (wish > own && !suits(wish, extent, shares(w, count))) wish = own;
+        preferred = std::lcm(preferred, own);
+        if (preferred > own && !suits(preferred, extent, shares(w, count))) preferred = own;
         for (const auto& e : in_.net.into(l)) {
           const int b = axis(e.from, kind);
           if (b < 0 || !same_work(l, e.from) || layers_[e.from].output.dim[b] % extent != 0) continue;
-          auto& of = wishes_[kinds * e.from + kind];
-          of = std::lcm(of, wish * (layers_[e.from].output.dim[b] / extent));
+          auto& of = preferred_steps_[kinds * e.from + kind];
+          of = std::lcm(of, preferred * (layers_[e.from].output.dim[b] / extent));
         }
       }
     }
@@ -226,7 +226,7 @@ template <class Source> class planner {
       }
       const auto step = of.cut_step(a);
       const auto found = intervals(of.output.dim[a], step, grid(l, k, step), shares(w, count[k]), operand_bounds(l, k),
-                                   wishes_[kinds * l + k]);
+                                   preferred_steps_[kinds * l + k]);
       for (const auto b : found) bounds_.push_back(b);
     }
     const auto depth = sums(l);
@@ -359,7 +359,7 @@ template <class Source> class planner {
   meta::array<std::int64_t> bounds_;
   meta::array<int> first_bound_;
   meta::array<char> pairs_;
-  meta::array<std::int64_t> wishes_;
+  meta::array<std::int64_t> preferred_steps_;
   meta::array<int> group_, windows_;
   meta::array<int> equal_;
   meta::array<std::int64_t> units_;  ///< of the layer at hand: rows and columns by rank of its run

@@ -193,13 +193,13 @@ class layered {
       for (const int i : cell) at(i).x = x + at(i).width / 2, x += at(i).width + margin;
     };
     const auto order = [&](std::vector<int>& cell, bool down) {
-      const auto wish = [&](int i) {
+      const auto preferred = [&](int i) {
         const auto& others = down ? at(i).before : at(i).after;
         double sum = 0;
         for (const int k : others) sum += at(k).x;
         return others.empty() ? at(i).x : sum / static_cast<double>(others.size());
       };
-      std::stable_sort(cell.begin(), cell.end(), [&](int a, int b) { return wish(a) < wish(b); });
+      std::stable_sort(cell.begin(), cell.end(), [&](int a, int b) { return preferred(a) < preferred(b); });
       place(cell);
     };
     for (const auto& [where, cell] : cells) place(cell);

@@ -1,4 +1,4 @@
-// expect: dice::error::wishes_contradict<*, dice::remedy::leave_out_one_of_these_wishes>
+// expect: dice::error::conflicting_constraints<*, dice::remedy::leave_out_one_of_these_constraints>
 #include <prelude.hpp>
 
 using lab = cluster<host<"a", boards::raspberry_pi_4>, host<"b", boards::raspberry_pi_4>, connection<mbit_per_s<940>>>;

@@ -1,4 +1,4 @@
-// expect: dice::error::wish_for_unknown_host<dice::input_at<*>, dice::remedy::name_a_host_of_the_cluster>
+// expect: dice::error::constraint_for_unknown_host<dice::input_at<*>, dice::remedy::name_a_host_of_the_cluster>
 #include <prelude.hpp>
 
 using lab = cluster<host<"a", boards::raspberry_pi_4>, host<"b", boards::raspberry_pi_4>, connection<mbit_per_s<940>>>;

@@ -1,4 +1,4 @@
-// expect: dice::error::wish_twice<dice::output_at<*>, dice::output_at<*>, dice::remedy::give_each_wish_once>
+// expect: dice::error::constraint_twice<dice::output_at<*>, dice::output_at<*>, dice::remedy::give_each_constraint_once>
 #include <prelude.hpp>
 
 using lab = cluster<host<"a", boards::raspberry_pi_4>, host<"b", boards::raspberry_pi_4>, connection<mbit_per_s<940>>>;
