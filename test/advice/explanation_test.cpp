@@ -175,7 +175,7 @@ TEST(explain, the_best_mapping_has_none_better) {
   const double alone = fps(on_quick{}), present = fps(best{});
   EXPECT_EQ(advice<best>(run_of<best>(1)),
             "No other mapping on this cluster is predicted to gain more than 3 %.\nThe present mapping's throughput is " +
-                text::number_text((present / alone - 1) * 100, "%.3g") + " % more than the " +
+                text::number_text((present / alone - 1) * 100, "%.3g") + " % higher than the " +
                 text::number_text(alone, "%.4g") + " frames/s of the best device alone (threads<1> on q).\n");
   EXPECT_EQ(assessment_of<best>(run_of<best>(1)).alone.value.find("{\"frames_per_s\": " + text::json_number(alone)), 0u);
   EXPECT_EQ(advice<best>(run_of<best>(1), true), "null");

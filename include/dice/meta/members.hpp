@@ -7,10 +7,10 @@
 
 /// In a struct: lists its data members in the order of their declaration. A program that does not use the list compiles none
 /// of it.
-#define DICE_MEMBERS(...)                                                                               \
-  static constexpr const char* member_names = #__VA_ARGS__;                                             \
-  template <class Visitor_> constexpr void with_members(Visitor_&& visitor_) { visitor_(__VA_ARGS__); } \
-  template <class Visitor_> constexpr void with_members(Visitor_&& visitor_) const { visitor_(__VA_ARGS__); }
+#define DICE_MEMBERS(...)                                                                                      \
+  static constexpr const char* member_names = #__VA_ARGS__;                                                    \
+  template <class Visitor_> constexpr auto with_members(Visitor_&& visitor_) { return visitor_(__VA_ARGS__); } \
+  template <class Visitor_> constexpr auto with_members(Visitor_&& visitor_) const { return visitor_(__VA_ARGS__); }
 
 namespace dice::meta {
 

@@ -25,45 +25,42 @@ struct as_sizes {
   template <class, int> using list = std::size_t;
 };
 
-/// How long list `Number` is.
-template <int Number, class All> constexpr auto nth_list(const All& all) {
-  std::size_t out = 0;
-  all.with_members([&](auto... sizes) {
-    int i = 0;
-    ((out = i++ == Number ? sizes : out), ...);
-  });
-  return out;
+namespace detail {
+
+struct lengths {
+  std::size_t of[16];
+};
+template <class Sizes> constexpr lengths lengths_of(const Sizes& sizes) {
+  return sizes.with_members([](auto... all) { return lengths{{all...}}; });
 }
+template <class T> constexpr void copy(T* to, const T* from, std::size_t size) {
+  for (const T* end = from + size; from != end; ++from, ++to) *to = *from;
+}
+
+}  // namespace detail
 
 /// In arrays of the sizes that Sizes has, which is a basic_x<as_sizes>.
 template <auto Sizes> struct in_fixed_arrays {
-  template <class T, int Number> using list = std::array<T, nth_list<Number>(Sizes)>;
+  static constexpr detail::lengths lengths = detail::lengths_of(Sizes);
+  template <class T, int Number> using list = std::array<T, lengths.of[Number]>;
 };
 
-/// f(a list of `to`, the same list of `from`) for each list in turn.
-template <class To, class From, class F> constexpr void for_each_list(To& to, const From& from, const F& f) {
-  from.with_members([&](const auto&... of_from) { to.with_members([&](auto&... of_to) { (f(of_to, of_from), ...); }); });
-}
-
-/// Makes `to` views of the lists of `from`.
-template <class To, class From> constexpr void view_lists(To& to, const From& from) {
-  for_each_list(to, from, [](auto& list, const auto& of) { list = of; });
-}
-/// Takes the lengths of the lists of `from`.
-template <class To, class From> constexpr void measure_lists(To& to, const From& from) {
-  for_each_list(to, from, [](std::size_t& size, const auto& of) { size = static_cast<std::size_t>(of.size()); });
+/// How long the lists are, as a basic_x<as_sizes> that begins with them.
+template <class Sizes, class From> constexpr Sizes sizes_of(const From& from) {
+  return from.with_members([](const auto&... all) { return Sizes{static_cast<std::size_t>(all.size())...}; });
 }
 /// Gives the lists of `to` these lengths, with new elements.
 template <class To, class Sizes> constexpr void resize_lists(To& to, const Sizes& sizes) {
-  for_each_list(to, sizes,
-                [](auto& list, std::size_t size) { list = std::remove_cvref_t<decltype(list)>(static_cast<int>(size)); });
+  sizes.with_members([&](auto... size) {
+    to.with_members([&](auto&... list) { ((list = std::remove_cvref_t<decltype(list)>(static_cast<int>(size))), ...); });
+  });
 }
-/// Copies as much as the shorter of both lists has.
-template <class To, class From> constexpr void copy_lists(To& to, const From& from) {
-  for_each_list(to, from, [](auto& list, const auto& of) {
-    const auto *first = of.data(),
-               *end = first + (list.size() < static_cast<std::size_t>(of.size()) ? list.size() : of.size());
-    for (auto* at = list.data(); first != end; ++first, ++at) *at = *first;
+/// Copies the lists of `from`, or as many elements of them as `sizes` says, into lists with room for them.
+template <class To, class From, class Sizes> constexpr void copy_lists(To& to, const From& from, const Sizes& sizes) {
+  sizes.with_members([&](auto... size) {
+    from.with_members([&](const auto&... list) {
+      to.with_members([&](auto&... copy) { (detail::copy(copy.data(), list.data(), size), ...); });
+    });
   });
 }
 

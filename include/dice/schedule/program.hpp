@@ -121,7 +121,6 @@ struct rank_program {
 template <class Storage> struct basic_plan {
   template <class T, int Number> using list = typename Storage::template list<T, Number>;
 
-  int in_flight = 1;
   list<rank_program, 0> ranks{};
   list<segment, 1> segments{};
   list<step, 2> steps{};
@@ -132,12 +131,11 @@ template <class Storage> struct basic_plan {
   list<int, 7> owner{};  ///< rank of each layer, by id
   list<parts::replica_set, 8> replicas{};
   list<parts::replica, 9> members{};  ///< of all sets
+  int in_flight = 1;
   DICE_MEMBERS(ranks, segments, steps, operands, groups, messages, buffers, owner, replicas, members)
 
   constexpr basic_plan<meta::in_views> view() const {
-    basic_plan<meta::in_views> out{.in_flight = in_flight};
-    meta::view_lists(out, *this);
-    return out;
+    return with_members([&](const auto&... all) { return basic_plan<meta::in_views>{all..., in_flight}; });
   }
 };
 using plan_view = basic_plan<meta::in_views>;

@@ -18,17 +18,16 @@ template <plan_sizes Most> struct roomy_arrays {
   basic_plan<meta::in_fixed_arrays<Most>> data{};
   plan_sizes used{};
 
-  constexpr explicit roomy_arrays(const built_plan& p) {
+  constexpr explicit roomy_arrays(const built_plan& p) : used(meta::sizes_of<plan_sizes>(p)) {
+    meta::copy_lists(data, p, used);
     data.in_flight = p.in_flight;
-    meta::copy_lists(data, p);
-    meta::measure_lists(used, p);
   }
 };
 
 /// The plan that a roomy_arrays has, in arrays of the size that it uses.
 template <plan_sizes Used> consteval auto trim(const auto& from) {
   basic_plan<meta::in_fixed_arrays<Used>> out{.in_flight = from.in_flight};
-  meta::copy_lists(out, from);
+  meta::copy_lists(out, from, Used);
   return out;
 }
 
