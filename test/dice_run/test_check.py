@@ -93,7 +93,9 @@ class Check(Recorded):
     def test_names_stay_names(self):
         name = 'a "b\\; $(touch x)'
         machines.write(self.folder / 'hosts' / name, name, machines.PI4)
-        self.hosts(pi=machines.PI4)
+        self.hosts(pi=machines.PI4, **{'Küche': machines.PI4})
+        self.run_tool('check', 'pi', 'Küche', '--no-links', '--json', 'named.json')
+        self.assertIn('"host": "Küche"', (self.folder / 'named.json').read_text())
         self.run_tool('check', 'pi', name, '--no-links', '--cluster', 'cluster.hpp')
         self.assertIn(r'dice::host<"a \"b\\; $(touch x)", dice::boards::raspberry_pi_4>', (self.folder / 'cluster.hpp').read_text())
         self.assertFalse((self.folder / 'x').exists())
