@@ -37,7 +37,7 @@ class raw {
 
  private:
   int size(path p) const { return p == done ? 8 : bytes_; }
-  MPI_Request& request(path p, int slot) { return requests_[p][static_cast<std::size_t>(slot)]; }
+  MPI_Request& request(path p, int slot) { return requests_[p][slot]; }
   MPI_Comm world_;
   int bytes_;
   std::array<std::array<MPI_Request, window>, 3> requests_;

@@ -100,7 +100,7 @@ void measure(probe::bench& on, cublasLtHandle_t handle, const product& p, int mo
                                        preference.get(), most, found.data(), &count) != CUBLAS_STATUS_SUCCESS)
       count = 0;
     for (int i = 0; i < count; ++i) {
-      const auto& f = found[static_cast<std::size_t>(i)];
+      const auto& f = found[i];
       const auto flags = flags_of(f.algo);
       const bool precise =
           (flags & CUBLASLT_NUMERICAL_IMPL_FLAGS_OP_INPUT_TYPE_MASK) == CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_32F &&

@@ -50,7 +50,7 @@ block_of<float> random(std::int64_t elements) {
   auto m = allocate<float>(elements);
   std::minstd_rand engine(1);
   std::uniform_real_distribution<float> values(-1, 1);
-  for (std::int64_t i = 0; i < elements; ++i) m[static_cast<std::size_t>(i)] = values(engine);
+  for (std::int64_t i = 0; i < elements; ++i) m[i] = values(engine);
   return m;
 }
 

@@ -42,8 +42,7 @@ struct traffic {
   }
   void report(const std::vector<steady::time_point>& done) const {
     std::vector<double> ms;
-    for (int k = 0; k < frames; ++k)
-      ms.push_back(std::chrono::duration<double, std::milli>(done[static_cast<std::size_t>(k)] - arrival(k)).count());
+    for (int k = 0; k < frames; ++k) ms.push_back(std::chrono::duration<double, std::milli>(done[k] - arrival(k)).count());
     const double seconds = std::chrono::duration<double>(*std::max_element(done.begin(), done.end()) - begin).count();
     std::sort(ms.begin(), ms.end());
     std::printf("%.6g %.6g %.6g\n", frames / seconds, ms[ms.size() / 2], ms[ms.size() * 95 / 100]);
@@ -118,14 +117,14 @@ void greedy_here(MPI_Comm comm, engine<whole>& engine, std::vector<float>& pictu
   std::atomic<bool> computes = false;
   std::jthread taker([&] {
     runtime::tensor result;
-    while (engine.take(result)) done[static_cast<std::size_t>(at[0])] = steady::now(), computes = false;
+    while (engine.take(result)) done[at[0]] = steady::now(), computes = false;
   });
   for (int next = 0, finished = 0; finished < t.frames;) {
     if (at[0] >= 0 && !computes) at[0] = -1, ++finished;
     int is_sent = 1, is_done = 0;
     if (at[1] >= 0) {
       MPI_Test(&sent, &is_sent, MPI_STATUS_IGNORE), MPI_Test(&answered, &is_done, MPI_STATUS_IGNORE);
-      if (is_sent && is_done) done[static_cast<std::size_t>(at[1])] = steady::now(), at[1] = -1, ++finished;
+      if (is_sent && is_done) done[at[1]] = steady::now(), at[1] = -1, ++finished;
     }
     for (const int rank : {t.faster, 1 - t.faster}) {
       if (at[rank] >= 0 || next == t.frames || steady::now() < t.arrival(next)) continue;

@@ -39,19 +39,17 @@ template <class Net, class Layer> work work_of(const dice::algorithm::choice& ho
 /// neither.
 inline std::int64_t moved_bytes(const dice::runtime::program& p, const dice::schedule::step& s) {
   using namespace dice;
-  const auto& group = p.plan.groups[static_cast<std::size_t>(s.group)];
+  const auto& group = p.plan.groups[s.group];
   const auto size = [&](int tensor, const schedule::place& at) {
-    return tensor::bytes(p.layers.layers[static_cast<std::size_t>(tensor)].output, at.layout);
+    return tensor::bytes(p.layers.layers[tensor].output, at.layout);
   };
   const auto result = size(group.output(), s.output);
   std::int64_t read = 0;
   bool joined = false;
   for (int k = 0; k < s.operands; ++k) {
     const auto edges = p.layers.into(group.anchor);
-    const auto& edge = k < static_cast<int>(edges.size())
-                           ? edges[static_cast<std::size_t>(k)]
-                           : p.layers.into(group.residual)[static_cast<std::size_t>(group.residual_operand)];
-    const auto& at = p.plan.operands[static_cast<std::size_t>(s.first_operand + k)];
+    const auto& edge = k < static_cast<int>(edges.size()) ? edges[k] : p.layers.into(group.residual)[group.residual_operand];
+    const auto& at = p.plan.operands[s.first_operand + k];
     if (edge.joins >= 0 && edge.to == group.anchor) {
       joined = true;
       if (at.where == s.output.where && at.offset >= s.output.offset && at.offset < s.output.offset + result) continue;
@@ -69,7 +67,7 @@ template <class Net> void print(const dice::runtime::program& p) {
     if (s.what != dice::schedule::action::compute) continue;
     const auto g = static_cast<std::size_t>(s.group);
     const auto& group = p.plan.groups[g];
-    const auto& anchor = p.layers.layers[static_cast<std::size_t>(group.anchor)];
+    const auto& anchor = p.layers.layers[group.anchor];
     const auto& how = p.algorithm(g);
     work w;
     [&]<int... Id>(std::integer_sequence<int, Id...>) {

@@ -61,7 +61,7 @@ template <class Net> class engine {
 
   /// Computes one frame from the only input to the only output, both plain.
   void run(const float* in, float* out) {
-    const auto& first = values_[static_cast<std::size_t>(input_)];
+    const auto& first = values_[input_];
     std::memcpy(first.get_data_handle(), in, first.get_desc().get_size());
     for (auto& s : steps_) s.what.execute(stream_, s.on);
     stream_.wait();
@@ -88,19 +88,19 @@ template <class Net> class engine {
 
   template <class F> void each_operand(const dice::schedule::group& g, F f) const {
     for (const auto& e : program_.layers.into(g.anchor)) f(e.from);
-    if (g.residual >= 0) f(program_.layers.into(g.residual)[static_cast<std::size_t>(g.residual_operand)].from);
+    if (g.residual >= 0) f(program_.layers.into(g.residual)[g.residual_operand].from);
   }
   /// The tensor of which t is a view, or t itself.
   int root(int t) const {
-    while (program_.layers.layers[static_cast<std::size_t>(t)].view >= 0) t = program_.layers.into(t)[0].from;
+    while (program_.layers.layers[t].view >= 0) t = program_.layers.into(t)[0].from;
     return t;
   }
-  const shape& shape_of(int t) const { return program_.layers.layers[static_cast<std::size_t>(t)].output; }
+  const shape& shape_of(int t) const { return program_.layers.layers[t].output; }
 
   /// Tensor t as oneDNN holds it; a view that flattens is plain.
   memory value(int t) {
     const int from = root(t);
-    memory m = values_[static_cast<std::size_t>(from)];
+    memory m = values_[from];
     if (shape_of(t) == shape_of(from)) return m;
     m = in(m, of(dims(shape_of(from)), plain(static_cast<std::size_t>(shape_of(from).rank))));
     return memory(of(dims(shape_of(t)), plain(static_cast<std::size_t>(shape_of(t).rank))), engine_, m.get_data_handle());
@@ -132,7 +132,7 @@ template <class Net> class engine {
   }
 
   const dice::schedule::group& group() const { return program_.plan.groups[at_]; }
-  void put(memory m) { values_[static_cast<std::size_t>(group().output())] = m; }
+  void put(memory m) { values_[group().output()] = m; }
 
   /// The activation that the group ends with.
   void activate(dnnl::post_ops& post) const {
@@ -189,9 +189,9 @@ template <class Net> class engine {
     dnnl::post_ops post;
     const bool adds = group().residual >= 0;
     if (adds) {
-      const int t = program_.layers.into(group().residual)[static_cast<std::size_t>(group().residual_operand)].from;
+      const int t = program_.layers.into(group().residual)[group().residual_operand].from;
       other = value(t);
-      if (last_use_[static_cast<std::size_t>(root(t))] != static_cast<int>(at_)) {  // the sum overwrites it
+      if (last_use_[root(t)] != static_cast<int>(at_)) {  // the sum overwrites it
         memory copy = zeros(other.get_desc());
         steps_.push_back({dnnl::reorder(other, copy), {{DNNL_ARG_FROM, other}, {DNNL_ARG_TO, copy}}});
         other = copy;
@@ -259,7 +259,7 @@ template <class Net> class engine {
     const auto d = source.get_desc().dims();
     pool(dnnl::algorithm::pooling_avg_exclude_padding, source, {d[0], d[1], 1, 1}, {1, 1}, {d[2], d[3]}, {0, 0});
     if (result.rank == 4) return;
-    auto& m = values_[static_cast<std::size_t>(group().output())];
+    auto& m = values_[group().output()];
     m = in(m, of({d[0], d[1], 1, 1}, tag::nchw));
     m = memory(of({d[0], d[1]}, tag::nc), engine_, m.get_data_handle());
   }

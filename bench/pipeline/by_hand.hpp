@@ -27,14 +27,13 @@ using namespace dice;
 /// One rank of a pipeline: at most one message comes in, at most one goes out.
 class stage {
  public:
-  stage(const runtime::program& p, int rank)
-      : me_(p.plan.ranks[static_cast<std::size_t>(rank)]), memory_(2 * me_.frame_bytes + me_.scratch_bytes) {
+  stage(const runtime::program& p, int rank) : me_(p.plan.ranks[rank]), memory_(2 * me_.frame_bytes + me_.scratch_bytes) {
     memory_.touch();
     std::vector<int> groups;
     const auto items = runtime::weights_of(p, rank, groups);
     weights_ = weights::store(weights::file(weights::find(p.weights, "", p.weights_folder), p.network, p.weights), items);
     for (int s = me_.first_step; s < me_.last_step; ++s)
-      for (int slot : {0, 1}) add(p, p.plan.steps[static_cast<std::size_t>(s)], slot, groups);
+      for (int slot : {0, 1}) add(p, p.plan.steps[s], slot, groups);
   }
 
   /// Runs `frames` frames; `pictures` enter in turn. Returns seconds from the first frame's entry to the last result.
@@ -83,11 +82,11 @@ class stage {
         output_[i] = address(s.output, slot);
         break;
       case schedule::action::receive:
-        in_ = &p.plan.messages[static_cast<std::size_t>(s.message)];
+        in_ = &p.plan.messages[s.message];
         received_[i] = address(in_->at_receiver, slot);
         break;
       case schedule::action::send:
-        out_ = &p.plan.messages[static_cast<std::size_t>(s.message)];
+        out_ = &p.plan.messages[s.message];
         sent_[i] = address(out_->at_sender, slot);
         break;
       case schedule::action::compute: {
@@ -97,7 +96,7 @@ class stage {
           inputs[k] = reinterpret_cast<float*>(address(at, slot));
         }
         const auto need = static_cast<int>(std::find(groups.begin(), groups.end(), s.group) - groups.begin());
-        calls_[i].push_back({&p.kernels[static_cast<std::size_t>(s.group)],
+        calls_[i].push_back({&p.kernels[s.group],
                              {inputs.data(), reinterpret_cast<float*>(address(s.output, slot)), weights_.plain(need),
                               weights_.packed(need), address(s.scratch, slot)}});
       }

@@ -48,8 +48,7 @@ template <class Map, class Cluster = lab> report::seen_run run_of(double times, 
   std::vector<report::rank_profile> profiles(p.plan.ranks.size());
   figures.ranks.resize(profiles.size());
   std::vector<double> sums(profiles.size());
-  for (std::size_t g = 0; g < p.plan.groups.size(); ++g)
-    sums[static_cast<std::size_t>(p.plan.groups[g].rank)] += expected.group_seconds[g];
+  for (std::size_t g = 0; g < p.plan.groups.size(); ++g) sums[p.plan.groups[g].rank] += expected.group_seconds[g];
   for (std::size_t g = 0; g < p.plan.groups.size(); ++g) {
     const auto r = static_cast<std::size_t>(p.plan.groups[g].rank);
     profiles[r].groups.push_back({static_cast<int>(g), 0, 0, expected.group_seconds[g] / sums[r]});
@@ -62,8 +61,7 @@ template <class Map, class Cluster = lab> report::seen_run run_of(double times, 
     figures.ranks[r].wait_ms = (period - sums[r] * times) * 1e3;
   }
   auto out = report::seen(p, figures, profiles, {}, p.plan.in_flight);
-  for (auto& l : out.links)
-    l.seconds = link_times * expected.links[static_cast<std::size_t>(l.from * p.ranks() + l.to)].time(l.bytes, l.messages);
+  for (auto& l : out.links) l.seconds = link_times * expected.links[l.from * p.ranks() + l.to].time(l.bytes, l.messages);
   return out;
 }
 

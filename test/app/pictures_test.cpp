@@ -153,7 +153,7 @@ TEST(pictures, fit_has_black_borders) {
   for (int c = 0; c < 3; ++c)
     for (int y = 0; y < 64; ++y) {
       float sum = 0;
-      for (int x = 0; x < 32; ++x) sum += found[static_cast<std::size_t>(f.index(c, y, x))];
+      for (int x = 0; x < 32; ++x) sum += found[f.index(c, y, x)];
       ASSERT_EQ(sum > 0, y >= 19 && y < 44) << y;
     }
 }

@@ -42,7 +42,7 @@ template <class Map, class Net = digits::network> void same_as_text(std::string_
       bytes += n.packed_bytes;
       for (const auto& q : n.parameters) bytes += n.packed_bytes ? 0 : q.extents.bytes();
     }
-    EXPECT_EQ(bytes, own.plan.ranks[static_cast<std::size_t>(rank)].weight_bytes) << rank;
+    EXPECT_EQ(bytes, own.plan.ranks[rank].weight_bytes) << rank;
   }
   ASSERT_EQ(p.kernels.size(), own.kernels.size());
   for (std::size_t g = 0; g < p.kernels.size(); ++g) {
@@ -96,14 +96,12 @@ TEST(Splits, TilesShareTheirWeights) {
 #ifdef DICE_WITH_OPENMP
   EXPECT_LE(p.ranks[0].weight_bytes, (schedule::plan_of<digits::network, whole>.ranks[0].weight_bytes));
 #endif
-  EXPECT_EQ(
-      std::count_if(p.groups.begin(), p.groups.end(),
-                    [](const auto& g) {
-                      return schedule::parts_of<digits::network, tiled>.parts[static_cast<std::size_t>(g.anchor)].layer ==
-                                 digits::conv2::id &&
-                             schedule::parts_of<digits::network, tiled>.is_own(g.anchor);
-                    }),
-      4);
+  EXPECT_EQ(std::count_if(p.groups.begin(), p.groups.end(),
+                          [](const auto& g) {
+                            return schedule::parts_of<digits::network, tiled>.parts[g.anchor].layer == digits::conv2::id &&
+                                   schedule::parts_of<digits::network, tiled>.is_own(g.anchor);
+                          }),
+            4);
   const auto packed = [](const runtime::program& of) {
     std::vector<int> groups;
     const auto items = runtime::weights_of(of, 0, groups);

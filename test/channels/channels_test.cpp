@@ -25,7 +25,7 @@ void keeps(void (*part)(communicator&)) {
         try {
           part(ranks);
         } catch (const std::exception& e) {
-          errors[static_cast<std::size_t>(r)] = e.what();
+          errors[r] = e.what();
           hub.stop(e.what());
         }
       });

@@ -27,8 +27,7 @@ inline void run(dice::channels::communicator& ranks) {
     const auto all = ranks.all_gather(std::string(static_cast<std::size_t>(me * 1000 * round), 'x') + std::to_string(me));
     require(static_cast<int>(all.size()) == n, "all_gather: number of texts");
     for (int r = 0; r < n; ++r)
-      require(all[static_cast<std::size_t>(r)] ==
-                  std::string(static_cast<std::size_t>(r * 1000 * round), 'x') + std::to_string(r),
+      require(all[r] == std::string(static_cast<std::size_t>(r * 1000 * round), 'x') + std::to_string(r),
               "all_gather: text");
   }
   require(std::abs(ranks.clock_offset()) < 50'000'000, "clocks of one host differ by more than 50 ms");
@@ -63,14 +62,14 @@ inline void run(dice::channels::communicator& ranks) {
       auto& s = states[p];
       const int slots = static_cast<int>(s.buffers.size()), path = static_cast<int>(p);
       while (s.ended < s.started && (sends ? end->sent(path, s.ended % slots) : end->received(path, s.ended % slots))) {
-        const auto& b = s.buffers[static_cast<std::size_t>(s.ended % slots)];
+        const auto& b = s.buffers[s.ended % slots];
         if (!sends)
           for (auto byte : b) require(byte == content(p, s.ended), "content of a message");
         ++s.ended;
         moved = true;
       }
       while (s.started < messages && s.started < s.ended + slots) {
-        auto& b = s.buffers[static_cast<std::size_t>(s.started % slots)];
+        auto& b = s.buffers[s.started % slots];
         const int slot = s.started % slots;
         if (sends) {
           std::memset(b.data(), static_cast<int>(content(p, s.started)), b.size());
@@ -118,7 +117,7 @@ inline void settle(dice::channels::communicator& ranks) {
           paths.push_back({from, to, 1 + (round + to) % 3, 8 * static_cast<std::int64_t>(words), slots, slots});
     const auto end = ranks.connect(paths);
     for (int p = 0; p < static_cast<int>(paths.size()); ++p) {
-      const auto& about = paths[static_cast<std::size_t>(p)];
+      const auto& about = paths[p];
       const int sends = (about.from + 2 * about.to + round) % (slots + 1);
       const auto content = [&](int k) { return message(words, (round * 100 + p) * 10 + k); };
       for (int k = 0; about.from == me && k < sends; ++k)

@@ -66,7 +66,7 @@ std::string fold(const test_case& c, const fs::path& file) {
   int k = 0;
   for (const auto& l : o.network->layers) {
     if (!is_output(l)) continue;
-    const auto& found = o.network->layers[static_cast<std::size_t>(l.operands.at(0))].parameters.at(0).source;
+    const auto& found = o.network->layers[l.operands.at(0)].parameters.at(0).source;
     const auto& expected = o.model.initializers.at(fmt::format("expected {}", k++));
     if (!expected.error.empty()) return "";
     if (found.dims != expected.value.dims) return "another shape";

@@ -42,11 +42,11 @@ network_tables::network_tables(const onnx2hpp::network& net, const std::string& 
     info.first_edge = static_cast<int>(edges_.size()), info.edges = static_cast<int>(l.operands.size());
     for (const int from : l.operands) {
       edges_.push_back({from, id});
-      carried_.push_back(net.layers[static_cast<std::size_t>(from)].result);
+      carried_.push_back(net.layers[from].result);
     }
     auto& parameters = parameters_.emplace_back();
     for (std::size_t k = 0; k < l.parameters.size(); ++k) {
-      parameters.push_back({layout.offsets[static_cast<std::size_t>(id)][k], l.parameters[k].extents});
+      parameters.push_back({layout.offsets[id][k], l.parameters[k].extents});
       info.parameter_bytes += l.parameters[k].extents.bytes();
     }
     operators_.push_back(any_of(l.op));

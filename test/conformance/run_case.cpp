@@ -63,7 +63,7 @@ void run_case(const runtime::program& p, const std::vector<int>& inputs, const s
               const std::string& weights_file) {
   tensors in, out;
   for (int l = 0; l < p.layers.size(); ++l) {
-    const auto& layer = p.layers.layers[static_cast<std::size_t>(l)];
+    const auto& layer = p.layers.layers[l];
     const auto tensor = [&](const char* kind, std::size_t k) {
       return read((folder / "test_data_set_0" / (kind + std::to_string(k) + ".pb")).string(), layer.number, layer.output);
     };
@@ -98,7 +98,7 @@ std::string scattered(const graph::network_view& net, unsigned seed) {
   std::string of[2];
   for (int l = 0; l < net.size(); ++l) {
     auto& to = of[l < 2 ? static_cast<unsigned>(l) : random() % 2];
-    to += (to.empty() ? "" : ", ") + std::string(net.layers[static_cast<std::size_t>(l)].name);
+    to += (to.empty() ? "" : ", ") + std::string(net.layers[l].name);
   }
   return "mapping<dev<0, cpu>, layers<" + of[0] + ">, dev<1, cpu>, layers<" + of[1] + ">>";
 }

@@ -164,8 +164,7 @@ struct lines {
     copied.resize(static_cast<std::size_t>(n * depth));
     for (std::int64_t i = 0; i < n; ++i)
       for (std::int64_t k = 0; k < depth; ++k)
-        copied[static_cast<std::size_t>(i * depth + k)] =
-            emulated::read(*number_of(l.type), from, columns ? i * l.pitch + k : k * l.pitch + i);
+        copied[i * depth + k] = emulated::read(*number_of(l.type), from, columns ? i * l.pitch + k : k * l.pitch + i);
     at = copied.data(), pitch = depth;
   }
 };

@@ -128,13 +128,11 @@ struct tensor {
   }
   values load(const void* from) const {
     values out(static_cast<std::size_t>(size()));
-    walk(strides,
-         [&](std::int64_t i, std::int64_t at) { out[static_cast<std::size_t>(i)] = emulated::read(*type, from, at); });
+    walk(strides, [&](std::int64_t i, std::int64_t at) { out[i] = emulated::read(*type, from, at); });
     return out;
   }
   void store(void* to, const values& from) const {
-    walk(strides,
-         [&](std::int64_t i, std::int64_t at) { emulated::write(*type, to, at, from[static_cast<std::size_t>(i)]); });
+    walk(strides, [&](std::int64_t i, std::int64_t at) { emulated::write(*type, to, at, from[i]); });
   }
   /// Strides with which its values follow another's elements.
   extents along(const tensor& other) const {
@@ -182,11 +180,11 @@ struct convolve {
     values apart(static_cast<std::size_t>(channels * sy * sx * plane + row + chunk));
     for (std::int64_t image = 0; image < n_images; ++image)
       for (std::int64_t group = 0; group < groups; ++group) {
-        const float* from = &x[static_cast<std::size_t>((image * groups + group) * channels * height * width)];
+        const float* from = &x[(image * groups + group) * channels * height * width];
         for (std::int64_t c = 0; c < channels; ++c)
           for (std::int64_t py = 0; py < sy; ++py)
             for (std::int64_t px = 0; px < sx; ++px) {
-              float* to = &apart[static_cast<std::size_t>(((c * sy + py) * sx + px) * plane)];
+              float* to = &apart[((c * sy + py) * sx + px) * plane];
               for (std::int64_t r = 0; r < rows; ++r)
                 for (std::int64_t q = 0; q < row; ++q) {
                   const auto iy = r * sy + py - pads[0], ix = q * sx + px - pads[1];
@@ -194,8 +192,8 @@ struct convolve {
                   to[r * row + q] = inside ? from[(c * height + iy) * width + ix] : 0.0f;
                 }
             }
-        const float* weights = &w[static_cast<std::size_t>(group * outputs * channels * kh * kw)];
-        float* results = &out[static_cast<std::size_t>((image * groups + group) * outputs * oh * ow)];
+        const float* weights = &w[group * outputs * channels * kh * kw];
+        float* results = &out[(image * groups + group) * outputs * oh * ow];
         const auto work = static_cast<double>(outputs * channels * kh * kw * whole);
         emulated::split((outputs + at_once - 1) / at_once, work, [&](std::int64_t first, std::int64_t last) {
           for (auto k = first * at_once; k < std::min(last * at_once, outputs); k += at_once)
@@ -206,8 +204,7 @@ struct convolve {
                 for (std::int64_t ky = 0; ky < kh; ++ky)
                   for (std::int64_t kx = 0; kx < kw; ++kx) {
                     const auto phase = (c * sy + ky * dy % sy) * sx + kx * dx % sx;
-                    const float* in =
-                        &apart[static_cast<std::size_t>(phase * plane + ky * dy / sy * row + kx * dx / sx + begin)];
+                    const float* in = &apart[phase * plane + ky * dy / sy * row + kx * dx / sx + begin];
                     const auto tap = flipped ? (kh - 1 - ky) * kw + kw - 1 - kx : ky * kw + kx;
                     float factors[at_once] = {};
                     for (std::int64_t i = 0; i < n; ++i) factors[i] = weights[((k + i) * channels + c) * kh * kw + tap];
@@ -293,13 +290,11 @@ struct pointwise {
   }
   values run(const tensor& xs, const tensor* bs, const tensor& ys, const values& x, const values* b) const {
     values out(static_cast<std::size_t>(ys.size()));
-    ys.walk(xs.along(ys), [&](std::int64_t i, std::int64_t at) {
-      out[static_cast<std::size_t>(i)] = alpha1 * x[static_cast<std::size_t>(at)];
-    });
+    ys.walk(xs.along(ys), [&](std::int64_t i, std::int64_t at) { out[i] = alpha1 * x[at]; });
     if (b)
       ys.walk(bs->along(ys), [&](std::int64_t i, std::int64_t at) {
-        auto& y = out[static_cast<std::size_t>(i)];
-        y = of(y, alpha2 * (*b)[static_cast<std::size_t>(at)]);
+        auto& y = out[i];
+        y = of(y, alpha2 * (*b)[at]);
       });
     else
       for (auto& y : out) y = of(y, 0);

@@ -181,7 +181,7 @@ TEST(Ops, AWindowNeedsWhatItTouches) {
 TEST(Ops, RegionsOfOtherOperators) {
   const auto box = [](std::array<std::int64_t, 4> b, std::array<std::int64_t, 4> e) {
     region r;
-    for (int a = 0; a < 4; ++a) r.begin[a] = b[static_cast<std::size_t>(a)], r.end[a] = e[static_cast<std::size_t>(a)];
+    for (int a = 0; a < 4; ++a) r.begin[a] = b[a], r.end[a] = e[a];
     return r;
   };
   const auto part = box({0, 2, 1, 0}, {1, 6, 3, 4});

@@ -19,7 +19,7 @@ inline std::vector<float> cut(const std::vector<float>& from, const shape& s, co
     bool inside = true;
     for (auto [a, rest] = std::pair{s.rank - 1, i}; a >= 0; rest /= s[a--])
       inside = inside && (a >= region::axes || (rest % s[a] >= r.begin[a] && rest % s[a] < r.end[a]));
-    if (inside) out.push_back(from[static_cast<std::size_t>(i)]);
+    if (inside) out.push_back(from[i]);
   }
   return out;
 }

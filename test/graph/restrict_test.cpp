@@ -120,7 +120,7 @@ std::string text(const region& r) {
 region draw_part(const shape& s, const std::array<std::int64_t, region::axes>& steps, std::mt19937& draw) {
   region out = tensor::whole(s);
   for (int a = 0; a < region::axes; ++a) {
-    const auto step = steps[static_cast<std::size_t>(a)];
+    const auto step = steps[a];
     if (step == 0) continue;
     const auto below = [&](std::int64_t n) { return static_cast<std::int64_t>(draw() % static_cast<unsigned>(n)); };
     const auto parts = (s[a] + step - 1) / step, from = below(parts), to = from + 1 + below(parts - from);
@@ -130,8 +130,7 @@ region draw_part(const shape& s, const std::array<std::int64_t, region::axes>& s
 }
 template <class Op> std::array<std::int64_t, region::axes> steps_of(const problem<Op>& p) {
   std::array<std::int64_t, region::axes> out{};
-  for (int a = 0; a < region::axes; ++a)
-    out[static_cast<std::size_t>(a)] = graph::cut_step(p.op, a, graph::shapes(p.in), p.result());
+  for (int a = 0; a < region::axes; ++a) out[a] = graph::cut_step(p.op, a, graph::shapes(p.in), p.result());
   return out;
 }
 

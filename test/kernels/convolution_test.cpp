@@ -177,8 +177,8 @@ TEST(convolution_compared, groups_with_infinity) {
     auto p = problem_of(op, in);
     p.pools_2x2 = pools_2x2;
     const auto channel = in.product(2, in.rank);
-    p.inputs[0][static_cast<std::size_t>(channel + 5)] = std::numeric_limits<float>::infinity();
-    p.inputs[0][static_cast<std::size_t>((in[1] - 2) * channel + 3)] = std::numeric_limits<float>::quiet_NaN();
+    p.inputs[0][channel + 5] = std::numeric_limits<float>::infinity();
+    p.inputs[0][(in[1] - 2) * channel + 3] = std::numeric_limits<float>::quiet_NaN();
     const auto expected = expected_of(p, e);
     const auto finite = std::count_if(expected.begin(), expected.end(), [](float x) { return std::isfinite(x); });
     ASSERT_GT(finite, static_cast<std::ptrdiff_t>(expected.size() / 2));

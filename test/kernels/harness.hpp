@@ -116,7 +116,7 @@ inline std::vector<float> stored(const std::vector<float>& plain, const shape& s
   for (std::int64_t i = 0; i < s.elements(); ++i) {
     const auto pixel = i % pixels, channel = i / pixels % s[1], image = i / pixels / s[1];
     const auto at = ((image * tensor::blocks(s[1]) + channel / 16) * pixels + pixel) * 16 + channel % 16;
-    out[static_cast<std::size_t>(at)] = plain[static_cast<std::size_t>(i)];
+    out[at] = plain[i];
   }
   return out;
 }
@@ -127,8 +127,7 @@ inline std::vector<float> plain(const float* from, const shape& s, tensor::layou
   const auto pixels = s.product(2, s.rank);
   for (std::int64_t i = 0; i < s.elements(); ++i) {
     const auto pixel = i % pixels, channel = i / pixels % s[1], image = i / pixels / s[1];
-    out[static_cast<std::size_t>(i)] =
-        from[((image * tensor::blocks(s[1]) + channel / 16) * pixels + pixel) * 16 + channel % 16];
+    out[i] = from[((image * tensor::blocks(s[1]) + channel / 16) * pixels + pixel) * 16 + channel % 16];
   }
   return out;
 }

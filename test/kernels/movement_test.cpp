@@ -201,7 +201,7 @@ TEST(movement_compared, interpolation_along_many_axes) {
   ops::resize op{.mode = ops::resizing::cubic, .to = {5, 6, 7, 5, 3}, .scales = {5.0f / 3, 1.5f, 7.0f / 4, 5.0f / 3, 1}};
   compare(make(op, {{3, 4, 4, 3, 3}}), "cubic along four axes");
   op = {.mode = ops::resizing::cubic, .to = {3, 5, 4, 6}, .from = ops::coordinates::tf_crop_and_resize};
-  for (int a = 0; a < 4; ++a) op.begin[static_cast<std::size_t>(a)] = 0.125f, op.end[static_cast<std::size_t>(a)] = 0.75f;
+  for (int a = 0; a < 4; ++a) op.begin[a] = 0.125f, op.end[a] = 0.75f;
   compare(make(op, {{4, 5, 4, 7}}), "cubic crop");
   op.begin[0] = std::numeric_limits<float>::quiet_NaN(), op.end[1] = 1e30f, op.extrapolation = 2;
   compare(make(op, {{4, 5, 4, 7}}), "crop of no place");

@@ -21,7 +21,7 @@ std::vector<float> cut(const std::vector<float>& from, const shape& s, const reg
       for (auto y = r.begin[2]; y < r.end[2]; ++y)
         for (auto x = r.begin[3]; x < r.end[3]; ++x) {
           const auto i = ((n * s[1] + c) * s[2] + y) * s[3] + x;
-          for (std::int64_t k = 0; k < s.product(4, s.rank); ++k) out.push_back(from[static_cast<std::size_t>(i)]);
+          for (std::int64_t k = 0; k < s.product(4, s.rank); ++k) out.push_back(from[i]);
         }
   return out;
 }

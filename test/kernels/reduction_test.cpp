@@ -49,7 +49,7 @@ TYPED_TEST(reduction, index_of_equal_elements_and_nan) {
 TYPED_TEST(reduction, largest_of_nan_is_nan) {
   for (const std::int64_t n : {3, 37}) {
     auto p = make(ops::reduce{.over = {false, true}, .how = ops::reduction::largest}, {{2, n}});
-    p.inputs[0][static_cast<std::size_t>(n - 2)] = std::numeric_limits<float>::quiet_NaN();
+    p.inputs[0][n - 2] = std::numeric_limits<float>::quiet_NaN();
     const auto y = compute<TypeParam>(p);
     EXPECT_TRUE(y[0] != y[0]) << n;
     EXPECT_TRUE(y[1] == y[1]) << n;
@@ -62,7 +62,7 @@ TYPED_TEST(reduction, zeros_divided_by_their_norm_are_zero) {
     for (const std::int64_t inner : {1, 3, 19}) {  // along memory, and across
       auto p = make(ops::normalization{.how = how, .first = 1, .last = 2}, {{2, 37, inner}});
       for (std::int64_t i = 0; i < 2 * 37 * inner; ++i)
-        p.inputs[0][static_cast<std::size_t>(i)] = i / (37 * inner) == 1 && i % inner == inner - 1 ? 0.0f : 2.0f;
+        p.inputs[0][i] = i / (37 * inner) == 1 && i % inner == inner - 1 ? 0.0f : 2.0f;
       const auto y = compute<TypeParam>(p);
       const float wanted = how == ops::normalizing::l1 ? 1.0f / 37 : 1 / std::sqrt(37.0f);
       for (std::size_t i = 0; i < y.size(); ++i) {

@@ -80,7 +80,7 @@ TEST(team, is_bound_to_the_cores_listed) {
     EXPECT_EQ(team::available_threads(), static_cast<int>(allowed.size()));
     bool there = true;
 #pragma omp parallel reduction(&& : there)
-    there = dice::kernels::usable_cores() == std::vector{allowed[static_cast<std::size_t>(omp_get_thread_num())]};
+    there = dice::kernels::usable_cores() == std::vector{allowed[omp_get_thread_num()]};
     EXPECT_TRUE(there);
   });
   EXPECT_EQ(dice::kernels::usable_cores(), allowed) << "another thread's binding has changed";
@@ -122,7 +122,7 @@ TEST(team, shares_every_unit_once) {
         std::vector<std::atomic<int>> done(static_cast<std::size_t>(2 * units));
         team::run(threads, [&](std::int64_t t, std::int64_t n) {
           for (const auto phase : {0, 1}) {
-            team::share(units, t, n, [&](std::int64_t u) { ++done[static_cast<std::size_t>(phase * units + u)]; });
+            team::share(units, t, n, [&](std::int64_t u) { ++done[phase * units + u]; });
             team::barrier();
           }
         });
@@ -151,7 +151,7 @@ TEST(team, does_every_job_once_in_every_thread) {
     for (std::int64_t job = 0; job < 1000; ++job) {
       team::run(3, [&](std::int64_t t, std::int64_t n) {
         ASSERT_EQ(n, 3);
-        ASSERT_EQ(done[static_cast<std::size_t>(t)]++, job);
+        ASSERT_EQ(done[t]++, job);
       });
       for (const auto times : done) ASSERT_EQ(times, job + 1);
     }
@@ -165,7 +165,7 @@ TEST(team, meets_at_barriers) {
     std::atomic<int> wrong{0};
     team::run(3, [&](std::int64_t t, std::int64_t) {
       for (std::int64_t round = 1; round <= rounds; ++round) {
-        at[static_cast<std::size_t>(t)] = round;
+        at[t] = round;
         team::barrier();
         for (const auto other : at) wrong += other != round;
         team::barrier();
@@ -184,7 +184,7 @@ TEST(team, inside_a_job_is_of_one_thread) {
         EXPECT_EQ(t, 0);
         EXPECT_EQ(n, 1);
         team::barrier();
-        ++calls[static_cast<std::size_t>(outer)];
+        ++calls[outer];
       });
       team::barrier();  // again the barrier of the outer job
       EXPECT_EQ(calls[0] + calls[1], 2);
@@ -202,9 +202,9 @@ TEST(team, has_jobs_for_some_of_its_threads) {
         team::run(wanted, [&](std::int64_t t, std::int64_t n) {
           EXPECT_EQ(n, most);
           team::barrier();
-          ++calls[static_cast<std::size_t>(t)];
+          ++calls[t];
         });
-        for (int t = 0; t < 3; ++t) EXPECT_EQ(calls[static_cast<std::size_t>(t)], t < most);
+        for (int t = 0; t < 3; ++t) EXPECT_EQ(calls[t], t < most);
       }
       kept(2, [] { team::run(3, [](std::int64_t, std::int64_t n) { EXPECT_EQ(n, 3); }); });  // still the outer keep()
     });
@@ -258,7 +258,7 @@ TEST(team, is_one_for_each_thread_that_has_one) {
         std::int64_t sum = 0;
         for (int job = 0; job < 300; ++job) {
           std::array<std::int64_t, 2> part{};
-          team::run(2, [&](std::int64_t t, std::int64_t) { part[static_cast<std::size_t>(t)] = t + 1; });
+          team::run(2, [&](std::int64_t t, std::int64_t) { part[t] = t + 1; });
           sum += part[0] + part[1];
         }
         EXPECT_EQ(sum, 900);

@@ -88,7 +88,7 @@ void compare_hot(const ops::conv& op, float hot, std::int64_t y, std::int64_t x)
   const auto p = make(op, {in}, {{op.channels, in[1], op.kernel[0], op.kernel[1]}});
   const auto result = p.result();
   auto with = p;
-  with.inputs[0][static_cast<std::size_t>((5 * in[2] + y) * in[3] + x)] = hot;
+  with.inputs[0][(5 * in[2] + y) * in[3] + x] = hot;
   const auto expected = expected_of(with, {});
   for (int size = 0; size <= algorithm::winograd::sizes(op, in); ++size) {
     SCOPED_TRACE(testing::Message() << op.kernel[0] << 'x' << op.kernel[1] << ", size " << size << ", " << hot << " at " << y

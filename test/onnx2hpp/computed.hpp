@@ -16,7 +16,7 @@ namespace onnx2hpp_test {
 inline std::map<std::string, std::vector<float>> computed(const network& net,
                                                           const std::map<std::string, std::vector<float>>& inputs) {
   std::map<std::string, std::vector<float>> out;
-  const auto at = [&](int l) -> const onnx2hpp::layer& { return net.layers[static_cast<std::size_t>(l)]; };
+  const auto at = [&](int l) -> const onnx2hpp::layer& { return net.layers[l]; };
   onnx2hpp::evaluation(net).run([&](int l) { return inputs.at(at(l).onnx_name).data(); },
                                 [&](int l, const float* values) {
                                   for (const auto& o : net.layers)

@@ -169,7 +169,7 @@ TEST(Integers, HaveShapesAndAreSplitIntoSequences) {
   const auto net = convert(b);
   EXPECT_EQ(types(b), (std::vector{number::int64, number::float32}));
   std::vector<float> x(30);
-  for (int k = 0; k < 6; ++k) x[static_cast<std::size_t>(k % 5 * 6 + k)] = 1;
+  for (int k = 0; k < 6; ++k) x[k % 5 * 6 + k] = 1;
   const auto y = computed(net, {{"x", x}});
   EXPECT_EQ(y.at("y"), (std::vector<float>{3, 4, 0, 0, 1, 2, 3, 4, 0}));
   EXPECT_EQ(y.at("z")[0], 25);

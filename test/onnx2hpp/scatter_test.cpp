@@ -64,7 +64,7 @@ floats defined(scattering how, const index_numbers& data, const index_numbers& d
         rest /= dims[a];
         place += step * (static_cast<int>(a) == axis ? from_front(at[i], a) : own);
       }
-      y[static_cast<std::size_t>(place)] = u[i];
+      y[place] = u[i];
     }
   }
   return y;

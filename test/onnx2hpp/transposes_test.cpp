@@ -186,7 +186,7 @@ builder random_network(unsigned seed) {
       case 1: {
         std::vector<std::int64_t> perm{0, 1, 2, 3};
         std::shuffle(perm.begin() + (below(3) ? 1 : 0), perm.end(), random);
-        for (std::size_t k = 0; k < 4; ++k) out.dims[k] = in.dims[static_cast<std::size_t>(perm[k])];
+        for (std::size_t k = 0; k < 4; ++k) out.dims[k] = in.dims[perm[k]];
         set(b.node("Transpose", {in.name}, {out.name}), "perm", perm);
         break;
       }

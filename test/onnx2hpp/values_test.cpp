@@ -63,8 +63,7 @@ floats multiplied(const floats& a, const shape& sa, const floats& b, const shape
     }
     float sum = 0;
     for (std::int64_t k = 0; k < sa[rank - 1]; ++k)
-      sum += a[static_cast<std::size_t>(at_a + row * sa[rank - 1] + k)] *
-             b[static_cast<std::size_t>(at_b + k * sb[rank - 1] + column)];
+      sum += a[at_a + row * sa[rank - 1] + k] * b[at_b + k * sb[rank - 1] + column];
     y.push_back(sum);
   }
   return y;
@@ -223,7 +222,7 @@ TEST(Computed, LpPool) {
           float sum = 0;
           for (int k = 0; k < 3; ++k)
             if (const int i = 2 * o - 1 + 2 * k; i >= 0 && i < 7)
-              sum += std::pow(std::abs(x[static_cast<std::size_t>(7 * c + i)]), static_cast<float>(p));
+              sum += std::pow(std::abs(x[7 * c + i]), static_cast<float>(p));
           y.push_back(std::pow(sum, 1 / static_cast<float>(p)));
         }
       expect_near(compute(b, {x}), y, "p = " + std::to_string(p));
@@ -247,7 +246,7 @@ struct attention {
     for (int query = 0; query < 4; ++query) {
       float score[5], sum = 0, out[2]{};
       for (int key = 0; key < 5; ++key) {
-        const auto at = [&](const floats& x, int row, int column) { return x[static_cast<std::size_t>(2 * row + column)]; };
+        const auto at = [&](const floats& x, int row, int column) { return x[2 * row + column]; };
         float s = (at(q, query, 0) * at(k, key, 0) + at(q, query, 1) * at(k, key, 1)) / std::sqrt(2.0f);
         if (cap > 0) s = cap * std::tanh(s / cap);
         score[key] = sees(query, key) ? std::exp(s) : 0;
@@ -256,7 +255,7 @@ struct attention {
       for (int key = 0; key < 5; ++key) {
         const float w = sum > 0 ? score[key] / sum : 0;
         if (weights_only) y.push_back(w);
-        for (const int f : {0, 1}) out[f] += w * v[static_cast<std::size_t>(2 * key + f)];
+        for (const int f : {0, 1}) out[f] += w * v[2 * key + f];
       }
       if (!weights_only) y.insert(y.end(), out, out + 2);
     }

@@ -115,8 +115,7 @@ TEST(Weights, LongTransposedAndScaledOnes) {
   set(b.node("Gemm", {"x", "w"}, {"y"}), "alpha", 0.5f);
   const auto out = written(convert(b));
   for (std::int64_t c = 0; c < columns; c += 7)
-    for (std::int64_t r = 0; r < rows; r += 11)
-      ASSERT_EQ(out[static_cast<std::size_t>(c * rows + r)], 0.5f * static_cast<float>(r * columns + c));
+    for (std::int64_t r = 0; r < rows; r += 11) ASSERT_EQ(out[c * rows + r], 0.5f * static_cast<float>(r * columns + c));
 }
 
 TEST(Weights, TheSameDataInAnotherFormIsAnotherTensor) {

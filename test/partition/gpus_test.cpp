@@ -104,8 +104,7 @@ TEST(gpus, get_layers_if_they_are_fast_and_have_the_memory) {
   const auto small = best(s, part::objective::latency);
   ASSERT_FALSE(small.empty());
   const auto memory = part::detail::planned_memory_of(s, cost::problem_of(s), small.stages, small.ranks);
-  for (const auto& r : memory.ranks)
-    EXPECT_LE(r.planned, s.cluster.processors[static_cast<std::size_t>(r.processor)].memory);
+  for (const auto& r : memory.ranks) EXPECT_LE(r.planned, s.cluster.processors[r.processor].memory);
   EXPECT_GT(small.expected.latency, quick.expected.latency);
 }
 

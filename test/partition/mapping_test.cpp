@@ -222,8 +222,7 @@ template <class Cluster, class... W> int same_at_run_time() {
   EXPECT_TRUE(std::equal(wanted.owner.begin(), wanted.owner.end(), found.ranks.owner.begin(), found.ranks.owner.end()));
   EXPECT_EQ(found.ranks.devices.size(), static_cast<int>(wanted.devices.size()));
   for (std::size_t r = 0; r < wanted.devices.size(); ++r)
-    EXPECT_EQ(wanted.devices[r].host,
-              setting.cluster.hosts[static_cast<std::size_t>(found.ranks.devices[static_cast<int>(r)])].name);
+    EXPECT_EQ(wanted.devices[r].host, setting.cluster.hosts[found.ranks.devices[static_cast<int>(r)]].name);
   EXPECT_EQ(expected.memory, found.expected.memory);
   EXPECT_NEAR(expected.latency, found.expected.latency, 1e-12);
   return found.rounds;

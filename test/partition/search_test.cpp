@@ -180,7 +180,7 @@ struct ends {
 bool has_ends_in_place(const problem& p, const ends& e, const goal& g, const dice::meta::array<stage>& stages) {
   for (const auto& s : stages)
     for (int k = s.first; k < s.last; ++k) {
-      const auto& l = e.layers[static_cast<std::size_t>(k)];
+      const auto& l = e.layers[k];
       const int host = p.devices[s.device].host;
       if ((l.is_input && g.input_at >= 0 && host != g.input_at) || (l.is_output && g.output_at >= 0 && host != g.output_at))
         return false;

@@ -17,8 +17,7 @@ namespace test {
 inline std::vector<algorithm::choice> choices(const real_network& net, algorithm::backend by, int variant = -1) {
   std::vector<algorithm::choice> out;
   for (int l = 0; l < net.size(); ++l)
-    out.push_back(
-        parts::choice_of(by, net.operators[static_cast<std::size_t>(l)], net.view().operands(l), net.shape(l), variant));
+    out.push_back(parts::choice_of(by, net.operators[l], net.view().operands(l), net.shape(l), variant));
   return out;
 }
 
@@ -70,7 +69,7 @@ struct divided {
         ranks(2 + static_cast<int>(seed) % (most_ranks - 1)),
         works(random_works(net, ranks, seed, sums, replicas)) {
     devices.resize(static_cast<std::size_t>(ranks));
-    for (int r = 0; r < ranks; ++r) devices[static_cast<std::size_t>(r)].rank = r;
+    for (int r = 0; r < ranks; ++r) devices[r].rank = r;
     parameters = net.parameters();
     algorithm::tables tables;
     for (const auto b : {algorithm::backend::openmp, algorithm::backend::reference}) {
@@ -86,12 +85,10 @@ struct divided {
     const auto all = parts();
     std::vector<algorithm::choice> how;
     for (int l = 0; l < all.net.size(); ++l)
-      how.push_back(
-          parts::choice_of(Backend::value, all, l,
-                           whole[Backend::value][static_cast<std::size_t>(all.parts[static_cast<std::size_t>(l)].layer)]));
+      how.push_back(parts::choice_of(Backend::value, all, l, whole[Backend::value][all.parts[l].layer]));
     const evaluation<Backend> expected(
-        net.view(), whole[Backend::value], net.data, [&](int l) { return parameters[static_cast<std::size_t>(l)]; },
-        [&](int l) { return net.operators[static_cast<std::size_t>(l)]; });
+        net.view(), whole[Backend::value], net.data, [&](int l) { return parameters[l]; },
+        [&](int l) { return net.operators[l]; });
     const auto at = [](int l) { return static_cast<std::size_t>(l); };
     const evaluation<Backend> found(
         all.net, how, net.data,

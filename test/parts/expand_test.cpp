@@ -42,8 +42,8 @@ TEST(Expand, SumsOfInputChannels) {
     for (std::size_t l = 0; l < all.parts.size(); ++l) {  // the first of the partial sums has the bias
       const auto& part = all.parts[l];
       if (part.what != parts::part::kind::partial) continue;
-      const auto& op = all.operators[static_cast<std::size_t>(all.restricted[l])];
-      const auto& whole = d.net.operators[static_cast<std::size_t>(part.layer)];
+      const auto& op = all.operators[all.restricted[l]];
+      const auto& whole = d.net.operators[part.layer];
       const auto bias = [](const auto& o) {
         return o.template is<ops::gemm>() ? o.template as<ops::gemm>().bias : o.template as<ops::conv>().bias;
       };
@@ -102,8 +102,7 @@ TEST(Expand, NothingIsSentTwice) {
     const auto& messages = d.is.plan.messages;
     for (int i = 0; i < messages.size(); ++i)
       for (int j = 0; j < i; ++j) {
-        const auto &a = all[static_cast<std::size_t>(messages[i].layer)],
-                   &b = all[static_cast<std::size_t>(messages[j].layer)];
+        const auto &a = all[messages[i].layer], &b = all[messages[j].layer];
         if (messages[i].to != messages[j].to || a.layer != b.layer) continue;
         EXPECT_TRUE(tensor::empty(tensor::intersect(a.box, b.box))) << "seed " << seed << ", layer " << a.layer;
         ++pairs;
@@ -122,7 +121,7 @@ TEST(Expand, StripsInTurnExchangeTheirBorders) {
   const auto parts = is.net.view();
   int borders = 0;
   for (const auto& m : is.plan.messages) {
-    const auto& part = parts.parts[static_cast<std::size_t>(m.layer)];
+    const auto& part = parts.parts[m.layer];
     if (part.layer != 1) continue;
     EXPECT_EQ(part.box.end[2] - part.box.begin[2], 1) << m.from << " to " << m.to;
     ++borders;
@@ -139,7 +138,7 @@ TEST(Expand, BordersThatTouchAreSentAtOnce) {
   const auto is = test::shared(net, {.how = placement::way::tiles, .down = 4, .across = 1});  // of two rows each
   std::vector<std::array<std::int64_t, 3>> rows;                                              // sender, first, end
   for (const auto& m : is.plan.messages)
-    if (const auto& part = is.net.view().parts[static_cast<std::size_t>(m.layer)]; part.layer == 1)
+    if (const auto& part = is.net.view().parts[m.layer]; part.layer == 1)
       rows.push_back({m.from, part.box.begin[2], part.box.end[2]});
   std::sort(rows.begin(), rows.end());
   EXPECT_EQ(rows, (std::vector<std::array<std::int64_t, 3>>{{0, 1, 2}, {0, 4, 6}, {1, 2, 4}, {1, 6, 7}}));
@@ -163,7 +162,7 @@ TEST(Expand, CutsSuitTheLayersBehind) {
       begins.push_back(parts.parts[l].box.begin[2]);
   EXPECT_EQ(begins, (std::vector<std::int64_t>{108, 108, 54, 54, 54, 27}));
   for (const auto& m : is.plan.messages)
-    if (const auto& p = parts.parts[static_cast<std::size_t>(m.layer)]; p.layer > 0 && p.layer < 6) {
+    if (const auto& p = parts.parts[m.layer]; p.layer > 0 && p.layer < 6) {
       EXPECT_EQ(p.box.end[2] - p.box.begin[2], 1) << p.layer;
     }
 }
@@ -188,7 +187,7 @@ TEST(Expand, ExchangesAreAsRareAsWished) {
     const auto is = test::shared(net, {.how = how, .exchange_every = every});
     std::vector<sent> out;
     for (const auto& m : is.plan.messages) {
-      const auto& part = is.net.view().parts[static_cast<std::size_t>(m.layer)];
+      const auto& part = is.net.view().parts[m.layer];
       const int axis = rows ? 2 : 3;
       out.push_back({part.layer, m.from, part.box.begin[axis], part.box.end[axis]});
     }
@@ -226,7 +225,7 @@ TEST(Expand, EachWorkCountsItsOwnExchanges) {
   const auto is = test::plan_of(net, works, {-1, -1});
   std::vector<std::array<std::int64_t, 4>> sent;  // layer, sender, first row, end
   for (const auto& m : is.plan.messages) {
-    const auto& part = is.net.view().parts[static_cast<std::size_t>(m.layer)];
+    const auto& part = is.net.view().parts[m.layer];
     sent.push_back({part.layer, m.from, part.box.begin[2], part.box.end[2]});
   }
   std::sort(sent.begin(), sent.end());
@@ -247,10 +246,10 @@ TEST(Expand, WhatARankHasIsOnePiece) {
   const auto all = is.net.view();
   std::vector<std::array<std::int64_t, 2>> rows;
   for (int l = 0; l < all.net.size(); ++l) {
-    const auto& part = all.parts[static_cast<std::size_t>(l)];
+    const auto& part = all.parts[l];
     if (part.what != parts::part::kind::join || part.layer != a || all.owner[l] != 0) continue;
     for (const auto& e : all.net.into(l)) {
-      const auto& of = all.parts[static_cast<std::size_t>(e.from)].box;
+      const auto& of = all.parts[e.from].box;
       rows.push_back({of.begin[2], of.end[2]});
     }
   }

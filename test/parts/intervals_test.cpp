@@ -55,8 +55,8 @@ TEST(Intervals, AreValid) {
           ASSERT_EQ(found.front(), 0);
           ASSERT_EQ(found.back(), extent);
           for (int i = 0; i < parts; ++i) {
-            ASSERT_LT(found[static_cast<std::size_t>(i)], found[static_cast<std::size_t>(i) + 1]);
-            ASSERT_EQ(found[static_cast<std::size_t>(i)] % step, 0);
+            ASSERT_LT(found[i], found[static_cast<std::size_t>(i) + 1]);
+            ASSERT_EQ(found[i] % step, 0);
           }
         }
 }

@@ -215,7 +215,7 @@ TEST(Proofs, BordersBeforeInteriors) {
   using schedule::action;
   // Border, cut, send, and then the rest or another border.
   const auto is_cut = [&](const schedule::step& s) {
-    return s.what == action::compute && all.parts[static_cast<std::size_t>(s.layer)].what == parts::part::kind::cut;
+    return s.what == action::compute && all.parts[s.layer].what == parts::part::kind::cut;
   };
   std::vector<int> borders;
   for (int s = 0; s + 3 < plan.steps.size(); ++s)

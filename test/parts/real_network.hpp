@@ -35,7 +35,7 @@ struct real_network {
   std::vector<meta::view<graph::parameter>> parameters() const { return {constants.begin(), constants.end()}; }
   meta::view<graph::any_operator> all_operators() const { return {operators.data(), operators.size()}; }
   int size() const { return static_cast<int>(layers.size()); }
-  const tensor::shape& shape(int l) const { return layers[static_cast<std::size_t>(l)].output; }
+  const tensor::shape& shape(int l) const { return layers[l].output; }
 
   template <class Op> int add(const Op& op, const std::vector<int>& from, const std::vector<tensor::shape>& with = {}) {
     graph::layer_info l;
@@ -85,8 +85,7 @@ struct random_real_network : real_network {
         case 1:
         case 2:
         case 3: {
-          const int k = std::array{1, 3, 3, 5, 4}[static_cast<std::size_t>(below(5))], pad = below(k / 2 + 1),
-                    stride = 1 + (below(4) == 0);
+          const int k = std::array{1, 3, 3, 5, 4}[below(5)], pad = below(k / 2 + 1), stride = 1 + (below(4) == 0);
           conv({.channels = channels(),
                 .kernel = {k, k},
                 .strides = {stride, stride},
@@ -122,7 +121,7 @@ struct random_real_network : real_network {
           std::vector<int> same;
           for (int i = 0; i < this->size(); ++i)
             if (shape(i) == s) same.push_back(i);
-          add(ops::add{}, {a, same[static_cast<std::size_t>(below(static_cast<int>(same.size())))]});
+          add(ops::add{}, {a, same[below(static_cast<int>(same.size()))]});
           if (below(2)) add(ops::relu{}, {this->size() - 1});
           break;
         }
@@ -130,8 +129,7 @@ struct random_real_network : real_network {
           std::vector<int> same;
           for (int i = 0; i < this->size(); ++i)
             if (image(i) && shape(i)[2] == s[2] && shape(i)[3] == s[3] && shape(i)[1] + c < 150) same.push_back(i);
-          if (!same.empty())
-            add(ops::concat{.axis = 1}, {a, same[static_cast<std::size_t>(below(static_cast<int>(same.size())))]});
+          if (!same.empty()) add(ops::concat{.axis = 1}, {a, same[below(static_cast<int>(same.size()))]});
           break;
         }
         case 12:
@@ -191,7 +189,7 @@ inline assigned random_works(const real_network& net, int ranks, unsigned seed, 
     std::vector<int> all;
     for (int r = 0; r < ranks; ++r) all.push_back(r);
     std::shuffle(all.begin(), all.end(), draw);
-    for (int i = 0; i < w.ranks; ++i) out.run_ranks.push_back(all[static_cast<std::size_t>(i)]);
+    for (int i = 0; i < w.ranks; ++i) out.run_ranks.push_back(all[i]);
     if (how == way::tiles) w.down = 1 + below(3), w.across = 1 + (w.ranks + w.down - 1) / w.down - below(2);
     if (how == way::tiles && w.down * w.across < w.ranks) w.across = (w.ranks + w.down - 1) / w.down;
     if (how != way::whole && how != way::tiles && below(2)) {
@@ -204,13 +202,13 @@ inline assigned random_works(const real_network& net, int ranks, unsigned seed, 
     return static_cast<int>(out.works.size()) - 1;
   };
   const auto fits = [&](int l, const placement::work& w) {
-    const auto& of = net.layers[static_cast<std::size_t>(l)];
+    const auto& of = net.layers[l];
     if (w.how == way::whole) return true;
     if (of.is_input || of.is_output) return false;
     if (w.how == way::replicas) {  // first_free ones do not read others
       for (int k = 0; w.first_free && k < of.edges; ++k) {
-        const int t = net.edges[static_cast<std::size_t>(of.first_edge + k)].from;
-        const auto& by = out.works[static_cast<std::size_t>(out.work_of[static_cast<std::size_t>(t)])];
+        const int t = net.edges[of.first_edge + k].from;
+        const auto& by = out.works[out.work_of[t]];
         if (by.how == way::replicas && by != w) return false;
       }
       return true;
@@ -229,7 +227,7 @@ inline assigned random_works(const real_network& net, int ranks, unsigned seed, 
       default:
         if (!units(of.channels_axis(), of.cut_step(of.channels_axis()), w.ranks)) return false;
         if (w.how == way::input_channels && of.depth_step > 0) {
-          const auto depth = net.carried[static_cast<std::size_t>(of.first_edge)][of.depth_axis];
+          const auto depth = net.carried[of.first_edge][of.depth_axis];
           return depth / of.depth_step >= w.ranks;
         }
         return true;
@@ -242,12 +240,10 @@ inline assigned random_works(const real_network& net, int ranks, unsigned seed, 
     if (replicas && now >= 0 && below(3) == 0) now = below(static_cast<int>(out.works.size()));
     else if (now < 0 || below(5) == 0) now = add_work(draw_way());
     int mine = now;
-    for (int i = 0; i < 8 && !fits(l, out.works[static_cast<std::size_t>(mine)]); ++i) mine = now = add_work(draw_way());
-    if (!fits(l, out.works[static_cast<std::size_t>(mine)]))
-      mine = whole = whole < 0 || below(2) ? add_work(way::whole) : whole;
-    out.work_of[static_cast<std::size_t>(l)] = mine;
-    out.owner[static_cast<std::size_t>(l)] =
-        out.run_ranks[static_cast<std::size_t>(out.works[static_cast<std::size_t>(mine)].first_rank)];
+    for (int i = 0; i < 8 && !fits(l, out.works[mine]); ++i) mine = now = add_work(draw_way());
+    if (!fits(l, out.works[mine])) mine = whole = whole < 0 || below(2) ? add_work(way::whole) : whole;
+    out.work_of[l] = mine;
+    out.owner[l] = out.run_ranks[out.works[mine].first_rank];
   }
   return out;
 }
@@ -262,7 +258,7 @@ template <class Backend> class evaluation {
       : net_(net) {
     unsigned input = 0;
     for (int l = 0; l < net.size(); ++l) {
-      const auto& layer = net.layers[static_cast<std::size_t>(l)];
+      const auto& layer = net.layers[l];
       auto& out = results_.emplace_back(memory(layer.output.bytes()));
       if (layer.is_input) {
         std::mt19937 draw(++input);
@@ -274,10 +270,10 @@ template <class Backend> class evaluation {
         std::memcpy(out.data(), result(net.into(l)[0].from), static_cast<std::size_t>(layer.output.bytes()));
         continue;
       }
-      compute(l, how[static_cast<std::size_t>(l)], data, constants(l), op(l), out);
+      compute(l, how[l], data, constants(l), op(l), out);
     }
   }
-  const float* result(int l) const { return results_[static_cast<std::size_t>(l)].data(); }
+  const float* result(int l) const { return results_[l].data(); }
 
  private:
   struct memory {
@@ -305,7 +301,7 @@ template <class Backend> class evaluation {
     for (const auto& p : parameters) plain.push_back(p.data());
     for (const auto& e : net_.into(l)) in.push_back(result(e.from));
     const auto operands = net_.operands(l);
-    const auto& shape = net_.layers[static_cast<std::size_t>(l)].output;
+    const auto& shape = net_.layers[l].output;
     auto scratch_bytes =
         how.scratch_bytes + algorithm::converted_bytes(shape, tensor::layout::plain, tensor::layout::blocked) + 64;
     for (const auto& s : operands)

@@ -80,7 +80,7 @@ TEST(Turns, ReplicasHaveTheirTurns) {
     for (int l = 2; l < d.net.size(); ++l) {  // a set that comes again behind other layers
       const auto& of = d.works.work_of;
       const auto i = static_cast<std::size_t>(l);
-      again += d.works.works[static_cast<std::size_t>(of[i])].how == placement::way::replicas && of[i] != of[i - 1] &&
+      again += d.works.works[of[i]].how == placement::way::replicas && of[i] != of[i - 1] &&
                std::find(of.begin(), of.begin() + l - 1, of[i]) != of.begin() + l - 1;
     }
     for (const auto& p : all.parts) {

@@ -182,7 +182,7 @@ TEST(Parts, AreAtMostTheStepsOfALayer) {
     const auto f = place::check(m.values(), of);
     if (f) {
       EXPECT_EQ(f.position, ranks);
-      EXPECT_EQ(cut[static_cast<std::size_t>(f.number)].name, name);
+      EXPECT_EQ(cut[f.number].name, name);
     }
     return f.what;
   };
@@ -284,7 +284,7 @@ class random_parts {
     }
     end_list();
   }
-  static std::string name(int l) { return "sample::" + std::string(view.layers[static_cast<std::size_t>(l)].name); }
+  static std::string name(int l) { return "sample::" + std::string(view.layers[l].name); }
 
   std::mt19937 draw_;
   int devices_;
@@ -308,8 +308,7 @@ TEST(Parts, RandomMappingsComeBackAsTheyWere) {
     const place::owned_assignment all(read.values(), net::size);
     const auto where = all.view();
     EXPECT_TRUE(where.splits());
-    for (int l = 0; l < net::size; ++l)
-      EXPECT_EQ(where.owner[static_cast<std::size_t>(l)], where.ranks_of(where.of(l)).front());
+    for (int l = 0; l < net::size; ++l) EXPECT_EQ(where.owner[l], where.ranks_of(where.of(l)).front());
     for (const auto& w : where.works) ++works[static_cast<std::size_t>(w.how)];
   }
   EXPECT_GT(right, 300);

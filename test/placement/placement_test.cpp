@@ -118,7 +118,7 @@ static_assert([] {
     const auto same = [](auto span, auto list) { return std::equal(span.begin(), span.end(), list.begin(), list.end()); };
     return w.how == wanted.how && w.down == wanted.down && w.across == wanted.across &&
            w.exchange_every == wanted.exchange_every && same(all.ranks_of(w), ranks) && same(all.shares_of(w), shares) &&
-           all.owner[static_cast<std::size_t>(layer)] == *ranks.begin();
+           all.owner[layer] == *ranks.begin();
   };
   using enum place::way;
   return t.in_flight == 3 && all.splits() && t.works.size() == 6 && is(0, {}, {1}, {}) &&

@@ -291,7 +291,7 @@ TEST(MappingText, RandomMappingsComeBackAsTheyWere) {
     const auto below = [&](int n) { return static_cast<int>(draw() % static_cast<unsigned>(n)); };
     const int ranks = 1 + below(5);
     std::vector<int> owner(net::size);
-    for (int l = 0; l < net::size; ++l) owner[static_cast<std::size_t>(l)] = l < ranks ? l : below(ranks);
+    for (int l = 0; l < net::size; ++l) owner[l] = l < ranks ? l : below(ranks);
     std::vector<platform::device> devices;
     const std::vector<int> numbers{3, 1, 4, 15, 9, 2, 6};
     for (int r = 0; r < ranks; ++r) {

@@ -1,8 +1,8 @@
 // Random networks under random mappings, of types and of text: `program NETWORK FOLDER` runs all of one network in this
 // process on the frames that generate.py wrote to FOLDER, and compares the results with NumPy's. `program NETWORK FOLDER
 // FORM` runs it in another form: by MPI, as an engine in this process, as an engine by MPI. `program NETWORK even1 OPTION…`
-// is the program of the network on one rank. `program occurrences` says how often its networks contain what they are meant to:
-// see occurrences.py.
+// is the program of the network on one rank. `program occurrences` says how often its networks contain what they are meant
+// to: see occurrences.py.
 #pragma once
 
 #include "networks/mappings.hpp"
@@ -64,15 +64,12 @@ template <class Network> std::string mapping_text(int ranks, std::mt19937& rando
   std::iota(order.begin(), order.end(), 0);
   std::shuffle(order.begin(), order.end(), random);
   for (int i = 0; i < Network::size; ++i) {
-    auto& list = layers[static_cast<std::size_t>(i < ranks ? i : below(ranks))];
-    list +=
-        (list.empty() ? "" : ", ") +
-        std::string(dice::graph::view_of<Network>.layers[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])].name);
+    auto& list = layers[i < ranks ? i : below(ranks)];
+    list += (list.empty() ? "" : ", ") + std::string(dice::graph::view_of<Network>.layers[order[i]].name);
   }
   std::string out = "mapping<";
   for (int r = 0; r < ranks; ++r)
-    out += "dev<" + std::to_string(r) + (below(2) ? ", cpu>" : ", threads<1>>") + ", layers<" +
-           layers[static_cast<std::size_t>(r)] + ">, ";
+    out += "dev<" + std::to_string(r) + (below(2) ? ", cpu>" : ", threads<1>>") + ", layers<" + layers[r] + ">, ";
   return out + "in_flight<" + std::to_string(1 + below(16)) + ">>";
 }
 
@@ -198,13 +195,13 @@ template <class Network> void count_occurrences(std::vector<occurrence>& all) {
   for (std::size_t g = 0; g < p.plan.groups.size(); ++g) {
     const auto& group = p.plan.groups[g];
     const auto& task = p.kernels[g].what;
-    const auto& layer = p.layers.layers[static_cast<std::size_t>(group.anchor)];
+    const auto& layer = p.layers.layers[group.anchor];
     const auto reads = [&](std::string_view op) {
       for (const auto& e : p.layers.into(group.anchor))
         for (const auto& from : p.plan.groups)
           if (from.output() == e.from)
             for (const int l : from.layers())
-              if (l >= 0 && p.layers.layers[static_cast<std::size_t>(l)].op == op) return true;
+              if (l >= 0 && p.layers.layers[l].op == op) return true;
       return false;
     };
     const auto* conv = layer.op == "Conv" ? static_cast<const dice::ops::conv*>(task.op) : nullptr;

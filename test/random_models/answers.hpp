@@ -46,7 +46,7 @@ inline answer answer_of(const std::filesystem::path& model, const std::map<std::
     const auto read = onnx2hpp::load_model(model);
     auto net = onnx2hpp::convert(read, {.fold = fold}, onnx2hpp::messages(onnx2hpp::verbosity::quiet));
     onnx2hpp::name_layers(net);
-    const auto at = [&](int l) -> const onnx2hpp::layer& { return net.layers[static_cast<std::size_t>(l)]; };
+    const auto at = [&](int l) -> const onnx2hpp::layer& { return net.layers[l]; };
     for (const auto& l : net.layers) {
       if (const auto* op = l.op.get_if<dice::ops::output>()) out.results.push_back({l.onnx_name, op->number, l.result, {}});
       if (is_input(l) && static_cast<std::int64_t>(inputs.at(l.onnx_name).size()) != l.result.elements())

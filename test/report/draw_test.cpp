@@ -28,7 +28,7 @@ struct drawn {
     const int n = net.view().size();
     for (int l = 0; l < n; ++l) {
       names.push_back("n" + std::to_string(l) + twists[draw() % std::size(twists)]);
-      net.layers[static_cast<std::size_t>(l)].name = names.back();
+      net.layers[l].name = names.back();
       owner.push_back(l < ranks ? l : in_slices ? l * ranks / n : static_cast<int>(draw() % static_cast<unsigned>(ranks)));
     }
     for (int r = 0; r < ranks; ++r) devices.push_back({r, {}, -1});
@@ -49,7 +49,7 @@ struct drawn {
             .hosts = {},
             .threads = {}};
   }
-  int rank(int l) const { return owner[static_cast<std::size_t>(l)]; }
+  int rank(int l) const { return owner[l]; }
 
   test::random_network net;
   std::deque<std::string> names;
@@ -95,7 +95,7 @@ void check(const drawn& d) {
     for (const auto& name : layers_in(node.has.at("label"))) EXPECT_TRUE(node_of.emplace(name, id).second) << name;
   }
   ASSERT_EQ(node_of.size(), d.names.size());
-  const auto node = [&](int l) { return node_of.at(d.names[static_cast<std::size_t>(l)]); };
+  const auto node = [&](int l) { return node_of.at(d.names[l]); };
   for (int l = 0; l < view.size(); ++l) EXPECT_EQ(graph.nodes.at(node(l)).cluster, "cluster_" + std::to_string(d.rank(l)));
   std::size_t grouped = 0;
   for (const auto& g : p.plan.groups)
@@ -128,7 +128,7 @@ void check(const drawn& d) {
   std::map<std::pair<int, int>, int> brought;  // by tensor and rank: the Concat within which it comes
   for (std::size_t r = 0; r < d.devices.size(); ++r)
     schedule::each_carried(p.plan, view, static_cast<int>(r), [&](int t, int m, std::int64_t) {
-      brought[{t, static_cast<int>(r)}] = p.plan.messages[static_cast<std::size_t>(m)].layer;
+      brought[{t, static_cast<int>(r)}] = p.plan.messages[m].layer;
     });
   for (const auto& e : view.edges) {
     const auto by = brought.find({e.from, d.rank(e.to)});

@@ -146,8 +146,8 @@ TEST(seen, links_of_clocks_that_drift) {
       const auto& about = p.plan.messages[m];
       const auto here = [&](int rank, std::int64_t t) { return rank == 0 ? t : other(t); };
       const auto sent = here(about.from, f * s), arrived = here(about.to, f * s + 300 * us);
-      ranks[static_cast<std::size_t>(about.from)].add({sent, sent, f, static_cast<int>(m), kind::send});
-      ranks[static_cast<std::size_t>(about.to)].add({arrived, arrived, f, static_cast<int>(m), kind::receive});
+      ranks[about.from].add({sent, sent, f, static_cast<int>(m), kind::send});
+      ranks[about.to].add({arrived, arrived, f, static_cast<int>(m), kind::receive});
     }
   const job::clock_shift clock({other(0), 0 - other(0)}, {other(100 * s), 100 * s - other(100 * s)});
   const auto links = report::detail::links_of(

@@ -53,7 +53,7 @@ struct check final : runtime::sink {
     if (std::memcmp(toy->compute(in).at(layer).data(), from, toy::elements * 4) != 0) ++wrong;
     ++*left;
     if (static_cast<std::size_t>(frame) >= taken.size()) taken.push_back(0);
-    taken[static_cast<std::size_t>(frame)] = runtime::now();
+    taken[frame] = runtime::now();
   }
   const toy::program* toy = nullptr;
   std::vector<int> inputs;
@@ -105,7 +105,7 @@ bool run(const toy::program& toy, std::int64_t frames, std::int64_t warmup = 0, 
         in.left = out.left = &left;
         out.toy = &toy;
         for (int l = 0; l < p.layers.size(); ++l)
-          if (p.layers.layers[static_cast<std::size_t>(l)].is_input) out.inputs.push_back(l);
+          if (p.layers.layers[l].is_input) out.inputs.push_back(l);
         runtime::figures f;
         if (warmup) e.run(warmup, &in, nullptr, f);
         in.entered = in.most = 0;
@@ -122,7 +122,7 @@ bool run(const toy::program& toy, std::int64_t frames, std::int64_t warmup = 0, 
         EXPECT_TRUE(std::is_sorted(f.left.kept().begin(), f.left.kept().end()));
         // A frame has left when its last output has.
         for (std::size_t i = 0; i < out.taken.size(); ++i) EXPECT_LE(out.taken[i], f.left.kept()[i]);
-        seen[static_cast<std::size_t>(r)] = {f.entered.kept(), f.left.kept()};
+        seen[r] = {f.entered.kept(), f.left.kept()};
       } catch (const channels::stopped&) {
         ++failures;
       } catch (const std::exception& error) {
@@ -144,7 +144,7 @@ std::vector<int> chain(int size, std::vector<int> starts) {
   std::vector<int> owner(static_cast<std::size_t>(size));
   for (int l = 0; l < size; ++l)
     for (std::size_t r = 0; r < starts.size(); ++r)
-      if (l >= starts[r]) owner[static_cast<std::size_t>(l)] = static_cast<int>(r);
+      if (l >= starts[r]) owner[l] = static_cast<int>(r);
   return owner;
 }
 
@@ -225,7 +225,7 @@ TEST_P(executor, random_networks_on_random_ranks) {
     for (auto& r : owner) r = static_cast<int>(rng() % static_cast<unsigned>(ranks));
     for (int r = 0; r < ranks; ++r) owner[rng() % owner.size()] = r;
     std::vector<int> seen(static_cast<std::size_t>(ranks));  // ranks must have no gaps
-    for (int r : owner) seen[static_cast<std::size_t>(r)] = 1;
+    for (int r : owner) seen[r] = 1;
     if (std::count(seen.begin(), seen.end(), 1) != ranks) continue;
     toy::jitter = seed % 3 == 0 ? 40 : 0;
     EXPECT_TRUE(run({toy::random_network(seed, static_cast<int>(owner.size())), owner, 1 + static_cast<int>(rng() % 9)}, 60,

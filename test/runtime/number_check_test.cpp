@@ -36,7 +36,7 @@ TEST(number_check, ignores_unused_lanes_of_blocks) {
   const tensor::shape s{2, 18, 3, 5};
   std::vector<float> x(static_cast<std::size_t>(tensor::elements(s, tensor::layout::blocked)), nan);
   const auto at = [&](std::int64_t image, std::int64_t channel, std::int64_t pixel) -> float& {
-    return x[static_cast<std::size_t>(((image * 2 + channel / 16) * 15 + pixel) * 16 + channel % 16)];
+    return x[((image * 2 + channel / 16) * 15 + pixel) * 16 + channel % 16];
   };
   for (int image = 0; image < 2; ++image)
     for (int channel = 0; channel < 18; ++channel)

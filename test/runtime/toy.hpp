@@ -246,8 +246,7 @@ class program {
 /// Input numbers of a frame.
 inline values frame(int input, std::int64_t f) {
   values out(elements);
-  for (int i = 0; i < elements; ++i)
-    out[static_cast<std::size_t>(i)] = static_cast<float>((f * 37 + input * 11 + i * 3) % 101 - 50) / 32;
+  for (int i = 0; i < elements; ++i) out[i] = static_cast<float>((f * 37 + input * 11 + i * 3) % 101 - 50) / 32;
   return out;
 }
 

@@ -40,9 +40,7 @@ std::vector<int> members(const runtime::turns& t, std::int64_t from, std::int64_
 /// The path from one rank to another that belongs to the replicas.
 int path(const std::vector<channels::path>& all, const schedule::plan_view& p, int from, int to) {
   for (int i = 0; i < static_cast<int>(all.size()); ++i)
-    if (const auto& one = all[static_cast<std::size_t>(i)];
-        one.from == from && one.to == to && one.tag == runtime::turn_tag(p, 0))
-      return i;
+    if (const auto& one = all[i]; one.from == from && one.to == to && one.tag == runtime::turn_tag(p, 0)) return i;
   throw std::logic_error("there is no such path");
 }
 
@@ -73,7 +71,7 @@ TEST(turns, each_member_gets_its_share) {
       continue;
     }
     list count(shares.size());
-    for (std::int64_t f = 7 * sum; f < 8 * sum; ++f) ++count[static_cast<std::size_t>(parts::member_of(set, all.data(), f))];
+    for (std::int64_t f = 7 * sum; f < 8 * sum; ++f) ++count[parts::member_of(set, all.data(), f)];
     EXPECT_EQ(count, shares);
   }
 }

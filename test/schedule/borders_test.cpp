@@ -63,7 +63,7 @@ TEST(Borders, CoverTheImage) {
       EXPECT_FALSE(dice::tensor::empty(r));
       EXPECT_TRUE(r.begin[2] % rows == 0 && r.begin[3] % columns == 0);
       for (auto y = r.begin[2]; y < r.end[2]; ++y)
-        for (auto x = r.begin[3]; x < r.end[3]; ++x) ++times[static_cast<std::size_t>(y * width + x)];
+        for (auto x = r.begin[3]; x < r.end[3]; ++x) ++times[y * width + x];
     }
     EXPECT_TRUE(std::all_of(times.begin(), times.end(), [](int n) { return n == 1; })) << turn;
   }

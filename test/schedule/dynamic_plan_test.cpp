@@ -64,7 +64,7 @@ template <class Net, class Map> void expect_same(const char* text) {
   expect_same(p.plan.view(), wanted);
   for (std::size_t g = 0; g < wanted.groups.size(); ++g) {
     const auto& a = p.plan.algorithms()[g];
-    const auto& b = schedule::detail::algorithm_table<Net, Map>[static_cast<std::size_t>(wanted.groups[g].anchor)];
+    const auto& b = schedule::detail::algorithm_table<Net, Map>[wanted.groups[g].anchor];
     EXPECT_EQ(a.variant, b.variant);
     EXPECT_EQ(a.packed_bytes, b.packed_bytes);
     EXPECT_EQ(a.scratch_bytes, b.scratch_bytes);

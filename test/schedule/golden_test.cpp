@@ -65,7 +65,7 @@ TEST(Golden, PlansOfWholeLayersStayEqual) {
     std::vector<int> owner;
     for (int l = 0; l < net.size(); ++l) owner.push_back(l < ranks ? l : below(3) ? owner.back() : below(ranks));
     std::vector<platform::device> devices(static_cast<std::size_t>(ranks));
-    for (int r = 0; r < ranks; ++r) devices[static_cast<std::size_t>(r)].rank = r;
+    for (int r = 0; r < ranks; ++r) devices[r].rank = r;
     std::vector<algorithm::choice> how(net.layers.size());
     for (auto& h : how) {
       h = {.packed_bytes = 64 * below(3),

@@ -158,7 +158,7 @@ TEST(Layouts, PartsStayBlocked) {
     const ops::conv three{.channels = 40, .kernel = {3, 3}, .pads = {1, 1, 1, 1}};
     const int one = net.operation(three, {net.input({1, 3, 8, 8})}), two = net.operation(three, {one});
     ops::slice half{.extents = {1, 40, 8, 8}};
-    half.extents[axis] = 4, half.starts[static_cast<std::size_t>(axis)] = 3;
+    half.extents[axis] = 4, half.starts[axis] = 3;
     const int part = net.operation(half, {one}), other = net.operation(half, {two});
     ASSERT_LT(net.layers.back().view, 0);
     const int joined = net.operation(ops::concat{.axis = axis}, {part, other, part});

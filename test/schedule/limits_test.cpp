@@ -63,8 +63,7 @@ template <class Map> constexpr bool is_direct(int layer) {
   constexpr auto& parts = schedule::parts_of<net, Map>;
   int direct = 0, all = 0;
   for (int l = 0; l < parts.net.size(); ++l)
-    if (parts.is_own(l) && parts.whole(l) == layer)
-      ++all, direct += algorithms<Map>[static_cast<std::size_t>(l)].variant == 0;
+    if (parts.is_own(l) && parts.whole(l) == layer) ++all, direct += algorithms<Map>[l].variant == 0;
   return direct == all ? true : direct == 0 ? false : throw "parts differ";
 }
 template <class First, class Second>

@@ -57,7 +57,7 @@ TEST(Proofs, ThePlanIsWhatTheDamageAssumes) {
                                    action::send,    action::receive, action::compute, action::leave,
                                    action::receive, action::compute, action::send};
   ASSERT_EQ(s.plan.steps.size(), static_cast<int>(wanted.size()));
-  for (int i = 0; i < s.plan.steps.size(); ++i) EXPECT_EQ(s.plan.steps[i].what, wanted[static_cast<std::size_t>(i)]) << i;
+  for (int i = 0; i < s.plan.steps.size(); ++i) EXPECT_EQ(s.plan.steps[i].what, wanted[i]) << i;
   EXPECT_EQ(s.plan.segments.size(), 3);
   EXPECT_EQ(s.plan.groups[s.plan.steps[sum].group].residual, 4);
   EXPECT_TRUE(schedule::sound(s.plan.view(), s.net.view()));

@@ -50,16 +50,16 @@ std::vector<algorithm::choice> some_algorithms(const graph::network_view& net, u
   std::vector<algorithm::choice> out(net.layers.size());
   const auto below = [&](unsigned n) { return static_cast<std::int64_t>(draw() % n); };
   for (int l = 0; l < net.size(); ++l) {
-    auto& a = out[static_cast<std::size_t>(l)];
+    auto& a = out[l];
     a = {.packed_bytes = below(3) * 100,
          .scratch_bytes = below(3) ? 0 : below(300),
          .converts = below(4) != 0,
          .pools_2x2 = below(3) != 0};
     bool blocks = a.converts;
     const auto in = net.into(l);
-    if (net.layers[static_cast<std::size_t>(l)].op == "Concat")
+    if (net.layers[l].op == "Concat")
       for (const auto& e : in.subview(0, in.size() - 1)) {
-        const auto& s = net.layers[static_cast<std::size_t>(e.from)].output;
+        const auto& s = net.layers[e.from].output;
         blocks = blocks && s.rank == 4 && s[1] % 16 == 0;
       }
     if (blocks)
@@ -82,10 +82,8 @@ struct drawn {
     const bool runs = draw() % 2;  // runs of layers, or each layer by itself
     owner.resize(net.layers.size());
     for (int l = 0; l < n; ++l)
-      owner[static_cast<std::size_t>(l)] =
-          runs && l && draw() % 4 ? owner[static_cast<std::size_t>(l) - 1] : static_cast<int>(draw()) & 0x7fffffff;
-    for (int l = 0; l < n; ++l)
-      owner[static_cast<std::size_t>(l)] = l < ranks ? l : owner[static_cast<std::size_t>(l)] % ranks;
+      owner[l] = runs && l && draw() % 4 ? owner[static_cast<std::size_t>(l) - 1] : static_cast<int>(draw()) & 0x7fffffff;
+    for (int l = 0; l < n; ++l) owner[l] = l < ranks ? l : owner[l] % ranks;
     for (int r = 0; r < ranks; ++r) devices.push_back({r, {}, -1});
     algorithms = some_algorithms(net.view(), seed + 2);
     in_flight = 1 + static_cast<int>(draw() % 5);
@@ -114,8 +112,7 @@ TEST(Schedule, NoArenaIsSmallerThanItsLargestStep) {
     const auto plan = d.plan();
     for (const auto& s : plan.steps)
       if (s.what == action::compute) {
-        EXPECT_GE(plan.ranks[plan.groups[s.group].rank].arena_bytes,
-                  d.net.layers[static_cast<std::size_t>(s.layer)].output.bytes());
+        EXPECT_GE(plan.ranks[plan.groups[s.group].rank].arena_bytes, d.net.layers[s.layer].output.bytes());
       }
   }
 }
@@ -286,7 +283,7 @@ TEST(Schedule, PoolingJoinsAConvolution) {
     net.add_output(net.size() - 1);
     if (with.read_twice) net.add_output(pool - 1);
     std::vector<int> owner(net.layers.size(), 0);
-    owner[static_cast<std::size_t>(pool)] = with.pool_rank;
+    owner[pool] = with.pool_rank;
     std::vector<platform::device> devices{{0, {}, -1}};
     if (with.pool_rank) devices.push_back({1, {}, -1});
     std::vector<algorithm::choice> algorithms(net.layers.size());
@@ -330,10 +327,8 @@ TEST(Schedule, GrowingConcatsShareOneBuffer) {
   const auto plan = schedule::build({net.view(), owner, devices, algorithms, 1});
   EXPECT_TRUE(schedule::sound(plan.view(), net.view()));
   EXPECT_EQ(test::simulation(net.view(), plan.view(), algorithms, 2, 1).run(), "");
-  for (const auto& s : plan.steps)
-    EXPECT_TRUE(s.what != action::compute || net.layers[static_cast<std::size_t>(s.layer)].op != "Concat");
-  EXPECT_EQ(plan.ranks[0].arena_bytes,
-            net.layers[0].output.bytes() + net.layers[static_cast<std::size_t>(last)].output.bytes());
+  for (const auto& s : plan.steps) EXPECT_TRUE(s.what != action::compute || net.layers[s.layer].op != "Concat");
+  EXPECT_EQ(plan.ranks[0].arena_bytes, net.layers[0].output.bytes() + net.layers[last].output.bytes());
 }
 
 // a and b are joined, and a is read again behind the cut: it comes within the Concat, once.
@@ -354,14 +349,13 @@ TEST(Schedule, ATensorWithinAConcatIsSentOnce) {
     net.add_output(c + 3);
     if (reader_of_a_before) net.add_output(2);
     std::vector<int> owner(net.layers.size(), 1);
-    for (int l : {0, 1, b, c}) owner[static_cast<std::size_t>(l)] = 0;
+    for (int l : {0, 1, b, c}) owner[l] = 0;
     const std::vector<algorithm::choice> algorithms(net.layers.size());
     auto plan = schedule::build({net.view(), owner, devices, algorithms, 2});
     EXPECT_TRUE(schedule::sound(plan.view(), net.view()));
     EXPECT_EQ(test::simulation(net.view(), plan.view(), algorithms, 3, 1).run(), "");
     for (const auto& s : plan.steps)  // the message lies where the next Concat needs it
-      EXPECT_TRUE(s.what != action::compute || net.layers[static_cast<std::size_t>(s.layer)].op != "Concat" ||
-                  reader_of_a_before);
+      EXPECT_TRUE(s.what != action::compute || net.layers[s.layer].op != "Concat" || reader_of_a_before);
     return plan;
   };
   const auto once = plan_with(0);
@@ -399,8 +393,7 @@ TEST(Schedule, CrossingBytesAreThoseOfPlans) {
     std::vector<std::int64_t> bytes(ids.size() + 1), messages(ids.size() + 1);
     schedule::each_crossing(net, ids, [&](int t, int first, int end, int times) {
       for (int cut = first + 1; cut <= end; ++cut)
-        bytes[static_cast<std::size_t>(cut)] += times * net.layers[static_cast<std::size_t>(t)].output.bytes(),
-            messages[static_cast<std::size_t>(cut)] += times;
+        bytes[cut] += times * net.layers[t].output.bytes(), messages[cut] += times;
       carried += times < 0;
     });
     for (std::size_t cut = 1; cut < ids.size(); ++cut) {
@@ -433,7 +426,7 @@ TEST(Schedule, ConcatsOfTheSameTensorTakeNoLonger) {
   std::iota(ids.begin(), ids.end(), 0);
   std::int64_t crossing = 0;
   schedule::each_crossing(net.view(), ids, [&](int t, int first, int end, int times) {
-    if (first < 41 && end >= 41) crossing += times * net.layers[static_cast<std::size_t>(t)].output.bytes();
+    if (first < 41 && end >= 41) crossing += times * net.layers[t].output.bytes();
   });
   EXPECT_EQ(crossing, plan.messages[0].bytes);
 }

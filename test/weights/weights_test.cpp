@@ -179,7 +179,7 @@ TEST(weights_packed, maps_what_was_written) {
   }
   const weights::packed_file file(path, identity, ranks);
   for (const int rank : {0, 2}) {
-    const auto s = file.map(rank, ranks[static_cast<std::size_t>(rank)]);
+    const auto s = file.map(rank, ranks[rank]);
     const int of_plain = rank == 0 ? 0 : 1;
     EXPECT_EQ(s.packed(of_plain), nullptr);
     EXPECT_EQ(s.plain(of_plain)[0][5], 8192 / 4 + 5);
@@ -192,7 +192,7 @@ TEST(weights_packed, maps_what_was_written) {
   }
   // Handed over in pieces, and packed again: the same bytes.
   for (const int rank : {0, 1, 2}) {
-    const auto& needs = ranks[static_cast<std::size_t>(rank)];
+    const auto& needs = ranks[rank];
     std::vector<std::byte> read, packed_now(static_cast<std::size_t>(weights::stored_bytes(needs)));
     file.each_piece(rank, needs, [&](std::int64_t offset, const std::byte* from, std::int64_t bytes) {
       EXPECT_EQ(offset, static_cast<std::int64_t>(read.size()));
@@ -272,7 +272,7 @@ TEST(weights_packed, says_what_it_holds) {
     EXPECT_EQ(file.about().model_digest, model);
     EXPECT_EQ(file.about().ranks, held);
     for (int r = 0; r < 4; ++r) {
-      const auto& items = ranks[static_cast<std::size_t>(r)];
+      const auto& items = ranks[r];
       if (std::find(held.begin(), held.end(), r) == held.end()) {
         has(error([&] { file.require(r); }), "have no weights of rank " + std::to_string(r) + ", only of " +
                                                  file.ranks_text() +
@@ -283,7 +283,7 @@ TEST(weights_packed, says_what_it_holds) {
       EXPECT_EQ(weights::verify(file, r, items, [](std::size_t) { return std::string(); }).tensors, std::ssize(items));
       const auto s = file.map(r, items);
       for (int i = 0; i < std::ssize(items); ++i)
-        EXPECT_EQ(s.plain(i)[0][3], static_cast<float>(items[static_cast<std::size_t>(i)].parameters[0].offset / 4 + 3));
+        EXPECT_EQ(s.plain(i)[0][3], static_cast<float>(items[i].parameters[0].offset / 4 + 3));
     }
   }
   EXPECT_EQ(pack({0, 1, 3}).ranks_text(), "ranks 0-1,3");

@@ -71,16 +71,14 @@ struct ratio {
     for (const auto& d : out.devices) {
       const auto& placed = f.ranks[r];
       const auto kind = static_cast<std::size_t>(d.kind);
-      if (d.host != placed.on_host || counted[kind] ||
-          cost::share_of(f.setting.cluster, static_cast<std::size_t>(d.processor), placed) <= 0)
-        continue;
+      if (d.host != placed.on_host || counted[kind] || cost::share_of(f.setting.cluster, d.processor, placed) <= 0) continue;
       counted[kind] = true;
       kinds[kind].measured += mine.measured, kinds[kind].expected += mine.expected;
       if (!p.parts.empty()) continue;  // their groups compute parts of layers
       for (const auto& s : run.stages) {
         if (s.rank != r) continue;
         for (const auto g : s.groups) {
-          auto& piece = pieces[kind][static_cast<std::size_t>(out.piece_of[p.plan.groups[g].anchor])];
+          auto& piece = pieces[kind][out.piece_of[p.plan.groups[g].anchor]];
           piece.measured += s.seconds, piece.expected += expected_of(expected, s);
         }
       }

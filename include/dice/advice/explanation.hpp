@@ -107,7 +107,7 @@ struct taker {
 
 [[gnu::cold]] inline std::string limit_text(const runtime::program& p, const report::seen_run& run) {
   const auto rank = std::min_element(run.idle.begin(), run.idle.end()) - run.idle.begin();
-  const auto r = static_cast<std::size_t>(rank);
+  const int r = rank;
   const auto link = std::max_element(run.links.begin(), run.links.end(),
                                      [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
   const double pass = link == run.links.end() ? 0 : link->seconds / run.period, computes = run.busy[r] / run.period;
@@ -158,7 +158,7 @@ inline double other_seconds(const report::seen_run& run, std::size_t r) {
     add(detail::rank_at(run, s.rank) + ": " + first + (s.groups.size() > 1 ? " … " + last : ""),
         f ? detail::expected_of(expected, s) : 0, s.seconds);
     const bool first_of_rank = std::none_of(run.stages.data(), &s, [&](const auto& other) { return other.rank == s.rank; });
-    const auto r = static_cast<std::size_t>(s.rank);
+    const int r = s.rank;
     if (first_of_rank &&
         std::any_of(run.links.begin(), run.links.end(), [&](const auto& l) { return l.from == s.rank || l.to == s.rank; }))
       add("  handling messages and frames", f ? expected.message_seconds[r] : 0, detail::other_seconds(run, r));

@@ -37,7 +37,7 @@ template <class Net, class Map, class Cluster> struct ranks_on_board {
     constexpr const auto& placed = cost::detail::ranks<Net, Map, Cluster>;
     std::array<bool, placed.size()> out{};
     for (std::size_t r = 0; r < placed.size(); ++r)
-      out[r] = platform::cluster_values<Cluster>::view.hosts[static_cast<std::size_t>(placed[r].on_host)].board == board;
+      out[r] = platform::cluster_values<Cluster>::view.hosts[placed[r].on_host].board == board;
     return out;
   }();
 };

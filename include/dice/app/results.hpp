@@ -112,8 +112,8 @@ inline std::int64_t numbers_of_row(const graph::network_view& network, int l) {
   std::string out;
   for (const auto& [n, count] : order) {
     const bool named = n >= 0 && n < static_cast<std::int64_t>(labels.size());
-    out += (out.empty() ? " " : ", ") + std::to_string(n) +
-           (named ? " " + text::shown(labels[static_cast<std::size_t>(n)]) : "") + " " + std::to_string(count);
+    out += (out.empty() ? " " : ", ") + std::to_string(n) + (named ? " " + text::shown(labels[n]) : "") + " " +
+           std::to_string(count);
   }
   return out;
 }

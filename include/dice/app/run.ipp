@@ -52,7 +52,7 @@ inline int refuse_alone(const std::string& what) {
     text::json_array ranks;
     for (std::size_t r = 0; r < f.ranks.size(); ++r)
       if (f.ranks[r].on_host == h) ranks.add(static_cast<int>(r));
-    const auto& host = f.setting.cluster.hosts[static_cast<std::size_t>(h)];
+    const auto& host = f.setting.cluster.hosts[h];
     if (!ranks.empty()) out.add(text::json_object().add("host", host.name).add("board", host.board).add("ranks", ranks));
   }
   return out;

@@ -51,7 +51,7 @@ template <class Net, class Map, class Here> consteval auto tabulate() {
   tables<plan.groups.size(), plan.ranks.size()> out;
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
     const int anchor = plan.groups[g].anchor;
-    const auto l = static_cast<std::size_t>(anchor);
+    const int l = anchor;
     out.kernels[g] = layers.kernel(algorithm::backend_of(devices[plan.groups[g].rank].unit), parts, anchor,
                                    schedule::detail::algorithm_table<Net, Map>[l]);
     if (const auto& here = Here::ranks; !here.empty() && !here[plan.groups[g].rank]) out.kernels[g].by = {};

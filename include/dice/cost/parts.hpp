@@ -68,7 +68,7 @@ constexpr double work_fraction(const graph::layer_info& part, const parts::part&
   double out = static_cast<double>(products ? part.macs : part.output.elements()) /
                static_cast<double>(std::max<std::int64_t>(products ? whole.macs : whole.output.elements(), 1));
   for (int k = 0; k < 2 && whole.output.rank == 4; ++k) {
-    const std::int64_t t = tile[static_cast<std::size_t>(k)], first = of.box.begin[2 + k], last = of.box.end[2 + k];
+    const std::int64_t t = tile[k], first = of.box.begin[2 + k], last = of.box.end[2 + k];
     if (t <= 1 || last <= first) continue;
     const auto all = whole.output[2 + k];
     const auto tiles = (last + t - 1) / t - first / t, of_all = (all + t - 1) / t;
@@ -85,10 +85,10 @@ constexpr std::int64_t copied_bytes(const graph::network_view& net, const schedu
   if (layer.edges < 2 || step.operands != layer.edges) return size;
   std::int64_t out = 0;
   for (int k = 0; k < step.operands; ++k) {
-    const auto& at = plan.operands[static_cast<std::size_t>(step.first_operand + k)];
+    const auto& at = plan.operands[step.first_operand + k];
     const bool in_place =
         at.where == step.output.where && at.offset >= step.output.offset && at.offset < step.output.offset + size;
-    if (!in_place) out += net.layers[net.into(l)[static_cast<std::size_t>(k)].from].output.bytes();
+    if (!in_place) out += net.layers[net.into(l)[k].from].output.bytes();
   }
   return out;
 }
@@ -105,15 +105,14 @@ constexpr meta::array<char> direct_layers(const parts::parts_view& p, const sche
                                           std::span<const placed_rank> ranks, int layers) {
   meta::array<char> out(layers);
   for (int l = 0; l < p.net.size(); ++l)
-    if (p.is_own(l) && ranks[static_cast<std::size_t>(plan.owner[static_cast<std::size_t>(l)])].unit.direct)
-      out[p.whole(l)] = 1;
+    if (p.is_own(l) && ranks[plan.owner[l]].unit.direct) out[p.whole(l)] = 1;
   return out;
 }
 
 /// Time in s of a step that computes a fusion group, or a region of its result, on a rank. `direct`: direct_layers.
 constexpr double group_seconds(const setting& s, const parts::parts_view& p, const schedule::plan_view& plan,
                                const schedule::step& step, const placed_rank& rank, const meta::array<char>& direct) {
-  const int l = plan.groups[static_cast<std::size_t>(step.group)].anchor;
+  const int l = plan.groups[step.group].anchor;
   const auto at = processor_of(s, rank);
   const auto& about = s.cluster.processors[at];
   if (!p.is_own(l)) return p.net.layers[l].view >= 0 ? 0 : copy_seconds(about, copied_bytes(p.net, plan, step, l));
@@ -179,7 +178,7 @@ class expected_turns {
     for (std::size_t g = 0; g < plan.groups.size(); ++g) {
       const auto& group = plan.groups[g];
       const double time = seconds[static_cast<int>(g)];
-      const auto& when = p.parts[static_cast<std::size_t>(group.anchor)].when;
+      const auto& when = p.parts[group.anchor].when;
       if (when.always()) always[group.rank] += time;
       else each_[first_[when.set] + when.member] += time, rank[first_[when.set] + when.member] = group.rank;
     }
@@ -207,7 +206,7 @@ class expected_turns {
     std::int64_t out = 1;
     for (const auto& set : plan_.replicas) {
       std::int64_t sum = 0;
-      for (int m = 0; m < set.members; ++m) sum += plan_.members[static_cast<std::size_t>(set.first + m)].share;
+      for (int m = 0; m < set.members; ++m) sum += plan_.members[set.first + m].share;
       out = std::max(out, set.decides < 0 ? sum : std::int64_t{8} * set.members);
     }
     return static_cast<int>(std::min<std::int64_t>(out, 64));
@@ -236,18 +235,18 @@ constexpr parts_prediction predict(const setting& s, const parts::parts_view& p,
   meta::array<std::size_t> processors;                               // by rank
   const auto direct = detail::direct_layers(p, plan, ranks, s.net.size());
   for (int r = 0; r < n; ++r) {
-    const auto& rank = ranks[static_cast<std::size_t>(r)];
-    const auto& program = plan.ranks[static_cast<std::size_t>(r)];
+    const auto& rank = ranks[r];
+    const auto& program = plan.ranks[r];
     processors.push_back(detail::processor_of(s, rank));
     for (int i = program.first_step; i < program.last_step; ++i) {
-      const auto& step = plan.steps[static_cast<std::size_t>(i)];
+      const auto& step = plan.steps[i];
       if (step.what == action::compute)
         out.groups[step.group] += seconds[i] = detail::group_seconds(s, p, plan, step, rank, direct);
     }
   }
 
   const auto link = [&](const schedule::message& m) -> const platform::link& {
-    return s.cluster.between(ranks[static_cast<std::size_t>(m.from)].on_host, ranks[static_cast<std::size_t>(m.to)].on_host);
+    return s.cluster.between(ranks[m.from].on_host, ranks[m.to].on_host);
   };
   /// Time in s that the bytes of a message, and `messages` messages, take from the core of a rank that sends or receives it.
   const auto handling = [&](const schedule::message& m, bool sends, int messages) {
@@ -262,17 +261,17 @@ constexpr parts_prediction predict(const setting& s, const parts::parts_view& p,
     turns.begin(frame), wires.begin_frame();
     meta::array<double> arrival(static_cast<int>(plan.messages.size()), -1), clock(n);
     meta::array<int> next(n);
-    for (int r = 0; r < n; ++r) next[r] = plan.ranks[static_cast<std::size_t>(r)].first_step;
+    for (int r = 0; r < n; ++r) next[r] = plan.ranks[r].first_step;
     const auto carried = [&](int m) {
-      const auto& about = plan.messages[static_cast<std::size_t>(m)];
+      const auto& about = plan.messages[m];
       return turns.includes(about.made) && turns.includes(about.read);
     };
     const auto waits = [&](int r) {
-      if (next[r] >= plan.ranks[static_cast<std::size_t>(r)].last_step) return true;
-      const auto& step = plan.steps[static_cast<std::size_t>(next[r])];
+      if (next[r] >= plan.ranks[r].last_step) return true;
+      const auto& step = plan.steps[next[r]];
       return step.what == action::receive && arrival[step.message] < 0 && carried(step.message);
     };
-    const auto sends = [&](int r) { return plan.steps[static_cast<std::size_t>(next[r])].what == action::send; };
+    const auto sends = [&](int r) { return plan.steps[next[r]].what == action::send; };
     for (;;) {
       // The rank that is furthest behind, so that messages are sent in the order of time.
       int r = -1;
@@ -280,17 +279,16 @@ constexpr parts_prediction predict(const setting& s, const parts::parts_view& p,
         if (!waits(k) && (r < 0 || clock[k] < clock[r])) r = k;
       if (r < 0) break;
       do {
-        const auto& step = plan.steps[static_cast<std::size_t>(next[r])];
+        const auto& step = plan.steps[next[r]];
         if (step.what == action::compute) {
-          const bool mine = plan.replicas.empty() || turns.includes(p.parts[static_cast<std::size_t>(step.layer)].when);
+          const bool mine = plan.replicas.empty() || turns.includes(p.parts[step.layer].when);
           if (mine) clock[r] += seconds[next[r]], out.ranks[r].computing += seconds[next[r]];
         } else if ((step.what == action::send || step.what == action::receive) && carried(step.message)) {
-          const auto& m = plan.messages[static_cast<std::size_t>(step.message)];
+          const auto& m = plan.messages[step.message];
           const double t = handling(m, step.what == action::send, 1);
           out.ranks[r].messages += t;
           if (step.what == action::send) {
-            arrival[step.message] = wires.arrival(link(m), ranks[static_cast<std::size_t>(m.from)].on_host,
-                                                  ranks[static_cast<std::size_t>(m.to)].on_host, m.bytes, clock[r],
+            arrival[step.message] = wires.arrival(link(m), ranks[m.from].on_host, ranks[m.to].on_host, m.bytes, clock[r],
                                                   std::max(handling(m, true, 0), handling(m, false, 0)));
             clock[r] += t;
           } else {
@@ -309,7 +307,7 @@ constexpr parts_prediction predict(const setting& s, const parts::parts_view& p,
   for (int r = 0; r < n; ++r) {
     out.ranks[r].computing /= frames, out.ranks[r].messages /= frames;
     out.expected.period = std::max(out.expected.period, out.ranks[r].busy());
-    out.expected.memory = std::max(out.expected.memory, plan.ranks[static_cast<std::size_t>(r)].peak_bytes);
+    out.expected.memory = std::max(out.expected.memory, plan.ranks[r].peak_bytes);
   }
   for (int r = 0; r < n; ++r) {
     const auto& about = s.cluster.processors[processors[r]];

@@ -63,7 +63,7 @@ constexpr problem problem_of(const setting& s) {
     const auto& host = s.cluster.hosts[h];
     for (int k = 0; k < host.processors; ++k) {
       const int at = host.first_processor + k;
-      const auto processor = static_cast<std::size_t>(at);
+      const int processor = at;
       if (!s.usable[processor]) continue;
       if (host.kind == h) {
         kind_of[at] = p.kinds.size();
@@ -128,8 +128,7 @@ constexpr int misplaced_rank(std::span<const placed_rank> ranks, const platform:
     if (ranks[r].on_host < 0) return static_cast<int>(r);
     const auto& host = c.hosts[ranks[r].on_host];
     double share = 0;
-    for (int k = 0; k < host.processors; ++k)
-      share += share_of(c, static_cast<std::size_t>(host.first_processor + k), ranks[r]);
+    for (int k = 0; k < host.processors; ++k) share += share_of(c, host.first_processor + k, ranks[r]);
     if (share <= 0) return static_cast<int>(r);
   }
   return -1;
@@ -158,7 +157,7 @@ constexpr problem problem_of(const setting& s, const schedule::plan_view& plan, 
       double speed = 0;
       bool any = false;
       for (int k = 0; k < host.processors; ++k) {
-        const auto processor = static_cast<std::size_t>(host.first_processor + k);
+        const int processor = host.first_processor + k;
         const double share = share_of(s.cluster, processor, ranks[r]), t = s.seconds[processor][l];
         if (share <= 0) continue;
         with = processor;
@@ -168,12 +167,12 @@ constexpr problem problem_of(const setting& s, const schedule::plan_view& plan, 
     }
     for (int k = 0; k < host.processors; ++k) {
       const auto& about = s.cluster.processors[host.first_processor + k];
-      const double share = share_of(s.cluster, static_cast<std::size_t>(host.first_processor + k), ranks[r]);
+      const double share = share_of(s.cluster, host.first_processor + k, ranks[r]);
       d.busy_watts += share * about.busy_watts, d.idle_watts += share * about.idle_watts;
     }
     costs c;
     set_memory(c, s.net, pieces, groups, s.algorithms[with]);
-    set_seconds(c, pieces, groups, {seconds.data(), static_cast<std::size_t>(seconds.size())});
+    set_seconds(c, pieces, groups, seconds);
     set_messages(c, p, s.cluster.processors[with]);
     p.kinds.push_back(c);
     p.devices.push_back(d);

@@ -91,7 +91,7 @@ struct layer_info {
 
   /// Where its parts may begin on an axis of its output; 0: it cannot be cut there.
   constexpr std::int64_t cut_step(int axis) const {
-    return axis < 1 || axis >= tensor::region::axes ? 0 : cut_steps[static_cast<std::size_t>(axis - 1)];
+    return axis < 1 || axis >= tensor::region::axes ? 0 : cut_steps[axis - 1];
   }
   /// The axis of its output that a mapping's rows, columns and channels are; -1: it has none.
   constexpr int rows_axis() const { return output.rank == 4 ? 2 : -1; }
@@ -114,13 +114,13 @@ struct network_view {
   constexpr int size() const { return static_cast<int>(layers.size()); }
   constexpr meta::view<edge> into(int layer) const {
     const auto& l = layers.first[layer];
-    return {edges.first + l.first_edge, static_cast<std::size_t>(l.edges)};
+    return {edges.first + l.first_edge, l.edges};
   }
   /// Shapes of the layer's operands, in their order.
   constexpr shapes operands(int layer) const {
     if (carried.count == 0) return {};
     const auto& l = layers.first[layer];
-    return {carried.first + l.first_edge, static_cast<std::size_t>(l.edges)};
+    return {carried.first + l.first_edge, l.edges};
   }
 };
 
@@ -139,7 +139,7 @@ template <class Op> constexpr bool describe(const Op& op, shapes in, layer_info&
   }
   if (!is_part) {
     for (int axis = 1; axis < tensor::region::axes; ++axis)
-      layer.cut_steps[static_cast<std::size_t>(axis - 1)] = static_cast<int>(cut_step(op, axis, in, layer.output));
+      layer.cut_steps[axis - 1] = static_cast<int>(cut_step(op, axis, in, layer.output));
     layer.depth_step = static_cast<int>(graph::depth_step(op, in));
     layer.depth_axis = graph::depth_axis(op, in);
   }

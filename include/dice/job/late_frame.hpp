@@ -28,12 +28,11 @@ inline std::string limit_text(double seconds) {
 
 /// The segment of a rank, counted from its first, that sends message `m`.
 inline std::int64_t sending_segment(const schedule::plan_view& plan, int m) {
-  const auto& from = plan.ranks[static_cast<std::size_t>(plan.messages[static_cast<std::size_t>(m)].from)];
+  const auto& from = plan.ranks[plan.messages[m].from];
   for (int g = from.first_segment; g < from.last_segment; ++g) {
-    const auto& segment = plan.segments[static_cast<std::size_t>(g)];
+    const auto& segment = plan.segments[g];
     for (int s = segment.first_step; s < segment.last_step; ++s)
-      if (const auto& step = plan.steps[static_cast<std::size_t>(s)];
-          step.what == schedule::action::send && step.message == m)
+      if (const auto& step = plan.steps[s]; step.what == schedule::action::send && step.message == m)
         return g - from.first_segment;
   }
   return -1;
@@ -47,9 +46,9 @@ inline std::int64_t sending_segment(const schedule::plan_view& plan, int m) {
                                            const std::function<std::string(int rank)>& rank_text) {
   using at = runtime::standing::at;
   const auto& messages = p.plan.messages;
-  const auto name = [&](std::int64_t l) { return std::string(p.layers.layers[static_cast<std::size_t>(l)].onnx_name); };
+  const auto name = [&](std::int64_t l) { return std::string(p.layers.layers[l].onnx_name); };
   const auto layer = [&](std::int64_t l) { return "layer '" + name(l) + "'"; };
-  const auto message = [&](std::int64_t m) { return messages[static_cast<std::size_t>(m)]; };
+  const auto message = [&](std::int64_t m) { return messages[m]; };
   std::string silent, holds, link, all;
   const auto add = [](std::string& to, const std::string& text, const char* between) {
     to += (to.empty() ? "" : between) + text;
@@ -68,7 +67,7 @@ inline std::int64_t sending_segment(const schedule::plan_view& plan, int m) {
         break;
       case at::message: {
         const auto m = message(s.what);
-        const auto& sender = late.ranks[static_cast<std::size_t>(m.from)];
+        const auto& sender = late.ranks[m.from];
         const auto from = rank_text(m.from);
         does = "waits for " + layer(m.layer) + " from " + from;
         if (sender.is != at::no_answer && sender.before > detail::sending_segment(p.plan, static_cast<int>(s.what)))
@@ -115,12 +114,10 @@ inline runtime::frame_limit limit_of(const runtime::program& p, const rank_sessi
   out.time = static_cast<std::int64_t>(seconds * 1e9);
   out.stuck = [&p, &me, seconds](std::int64_t frame, int layer) {
     files::remove_unfinished();
-    files::say_last(
-        text::shown(
-            "dice: error: " + me.where_text() + ", frame " + std::to_string(frame) +
-            (layer < 0 ? "" : ", layer '" + std::string(p.layers.layers[static_cast<std::size_t>(layer)].onnx_name) + "'") +
-            ": hangs: it has not come back for " + detail::limit_text(seconds)) +
-        "\n");
+    files::say_last(text::shown("dice: error: " + me.where_text() + ", frame " + std::to_string(frame) +
+                                (layer < 0 ? "" : ", layer '" + std::string(p.layers.layers[layer].onnx_name) + "'") +
+                                ": hangs: it has not come back for " + detail::limit_text(seconds)) +
+                    "\n");
     ::_exit(1);
   };
   return out;

@@ -64,7 +64,7 @@ class rank_session {
   }
   std::string where_text() const { return where_text(rank(), host_); }
   /// The same of any rank, after introduce().
-  std::string where_text(int rank) const { return where_text(rank, hosts_[static_cast<std::size_t>(rank)]); }
+  std::string where_text(int rank) const { return where_text(rank, hosts_[rank]); }
 
   /// How a stage went, the same in every rank.
   struct outcome {
@@ -227,7 +227,7 @@ class rank_session {
     auto warning = start_threads();
     const auto warn = [&](const std::string& more) { warning += (warning.empty() || more.empty() ? "" : "; ") + more; };
     if (program_.board.empty()) warn(host_elsewhere());  // else its weights belong to the host, whatever that is called
-    if (const auto r = static_cast<std::size_t>(rank()); program_.opener(r)) open_accelerator(r, in_flight);
+    if (const int r = rank(); program_.opener(r)) open_accelerator(r, in_flight);
     const std::string option = engine_ ? "engine_options::weights" : "--weights";
     const auto items = runtime::weights_of(program_);
     const auto& own = items[rank()];

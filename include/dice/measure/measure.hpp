@@ -243,7 +243,7 @@ class measurement {
       report::progress_line line;
       for (const auto& s : program_.plan.steps) {
         if (s.what != schedule::action::compute) continue;
-        const auto g = static_cast<std::size_t>(s.group);
+        const int g = s.group;
         if (on_gpu(program_.plan.groups[g].rank) || out[g] >= 0) continue;  // measured as a whole
         if (!program_.has(program_.plan.groups[g].rank)) continue;          // a program for one kind of board
         ++done;

@@ -55,7 +55,7 @@ inline std::string_view layer_of(const runtime::program& p, std::size_t group) {
 /// The fusion groups, in lists: those that compute the same for different frames, on replicas, are in one.
 [[gnu::cold]] inline std::vector<std::vector<std::size_t>> alike(const runtime::program& p) {
   std::vector<std::vector<std::size_t>> out;
-  const auto part = [&](std::size_t g) { return p.parts[static_cast<std::size_t>(p.plan.groups[g].anchor)]; };
+  const auto part = [&](std::size_t g) { return p.parts[p.plan.groups[g].anchor]; };
   for (std::size_t g = 0; g < p.plan.groups.size(); ++g) {
     const auto same = [&](const auto& others) {
       const auto a = part(others[0]), b = part(g);

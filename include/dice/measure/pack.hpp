@@ -77,8 +77,7 @@ namespace detail {
   detail::write_packed(p, plain, file, own);
   std::vector<std::vector<std::string>> lines{{"rank", "packed weights"}};
   const auto items = runtime::weights_of(p);
-  for (const int r : own)
-    lines.push_back({std::to_string(r), text::bytes_text(weights::stored_bytes(items[static_cast<std::size_t>(r)]))});
+  for (const int r : own) lines.push_back({std::to_string(r), text::bytes_text(weights::stored_bytes(items[r]))});
   text::print(text::table_text(lines, 1));
 }
 

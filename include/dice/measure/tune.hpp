@@ -83,7 +83,7 @@ namespace detail {
       same->layers.push_back(anchor);
       continue;
     }
-    out.push_back({kind, {anchor}, rank, 1, p.algorithm(static_cast<std::size_t>(step.group)).variant, {}});
+    out.push_back({kind, {anchor}, rank, 1, p.algorithm(step.group).variant, {}});
     steps.push_back(&step);
   }
   if (steps.empty()) return;

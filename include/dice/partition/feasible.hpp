@@ -36,7 +36,7 @@ constexpr bool tighten(std::span<std::int64_t> counted, std::span<const std::int
   for (const auto bytes : counted) before.push_back(bytes);
   bool any = false;
   for (const auto& r : ranks) {
-    const auto processor = static_cast<std::size_t>(r.processor);
+    const int processor = r.processor;
     const int at = cluster.host_of[processor];
     const auto& host = cluster.hosts[at];
     // Processors without their own memory share their board's.

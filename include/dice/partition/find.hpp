@@ -31,9 +31,7 @@ struct finding {
 
 namespace detail {
 
-template <class T> constexpr std::span<const T> span_of(const meta::array<T>& of) {
-  return {of.data(), static_cast<std::size_t>(of.size())};
-}
+template <class T> constexpr std::span<const T> span_of(const meta::array<T>& of) { return of; }
 
 /// The plan of mapping `a`.
 constexpr schedule::built_plan plan_of(const cost::setting& s, const problem& p, const cost::assignment& a) {

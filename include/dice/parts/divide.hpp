@@ -109,8 +109,7 @@ template <class Source> class divider {
 
   /// Whether layer l reads tensor t from whichever replica has it.
   constexpr bool picks(int l, int t) const {
-    return has_replicas_ && in_.has_replicas(t) &&
-           in_.where.work_of[static_cast<std::size_t>(l)] != in_.where.work_of[static_cast<std::size_t>(t)];
+    return has_replicas_ && in_.has_replicas(t) && in_.where.work_of[l] != in_.where.work_of[t];
   }
   constexpr void want_for(int l, int t, const tensor::region& box, int rank) {
     if (!picks(l, t)) return want(t, box, rank);
@@ -287,7 +286,7 @@ template <class Source> class divider {
   /// The frames of part p of layer l.
   constexpr turn turn_of(int l, int p) const {
     if (!has_replicas_ || !in_.has_replicas(l)) return {};
-    return {set_of_[in_.where.work_of[static_cast<std::size_t>(l)]], p - first_[l]};
+    return {set_of_[in_.where.work_of[l]], p - first_[l]};
   }
   /// What is only put together for replicas is put together for their frames. All readers of a piece come behind it.
   constexpr void settle_turns() {

@@ -79,8 +79,7 @@ template <class Source, class Network> class writer {
       if (w.how == placement::way::replicas) {
         out_.replicas[set++] = {members, w.ranks, w.first_free ? feeder_of(number) : -1};
         for (int i = 0; i < w.ranks; ++i)
-          out_.members[members++] = {in_.where.ranks_of(w)[static_cast<std::size_t>(i)],
-                                     w.shares > 0 ? in_.where.shares_of(w)[static_cast<std::size_t>(i)] : 1};
+          out_.members[members++] = {in_.where.ranks_of(w)[i], w.shares > 0 ? in_.where.shares_of(w)[i] : 1};
       }
       ++number;
     }
@@ -88,8 +87,7 @@ template <class Source, class Network> class writer {
   /// A rank that gives the replicas of a work what they read.
   constexpr int feeder_of(int work) const {
     for (int l = 0; l < in_.net.size(); ++l)  // the first layer reads nothing of the work
-      if (in_.where.work_of[static_cast<std::size_t>(l)] == work)
-        return in_.where.owner[static_cast<std::size_t>(in_.net.into(l)[0].from)];
+      if (in_.where.work_of[l] == work) return in_.where.owner[in_.net.into(l)[0].from];
     return -1;
   }
 
@@ -173,7 +171,7 @@ template <class Source> constexpr network_sizes sizes_of(const Source& in, const
     if (w.how == placement::way::replicas) ++out.replicas, out.members += w.ranks;
   for (const auto& p : all.list) {
     out.operators += p.what != part::kind::whole;
-    const auto parameters = in.parameters[static_cast<std::size_t>(p.layer)].size();
+    const auto parameters = in.parameters[p.layer].size();
     if (p.what == part::kind::compute) out.parameters += parameters;
     if (p.what == part::kind::partial) out.parameters += p.from == 0 ? parameters : 1;
   }

@@ -60,7 +60,7 @@ struct planned_parts {
   meta::array<planned> list;
   meta::array<int> first;
 
-  constexpr planned_view view() const { return {{list.data(), static_cast<std::size_t>(list.size())}, first.data()}; }
+  constexpr planned_view view() const { return {list, first.data()}; }
 };
 
 /// Into how many intervals a work divides the channels, rows and columns of its layers.
@@ -154,7 +154,7 @@ template <class Source> class planner {
       const auto divided = divisions(w);
       bool found = false;
       for (const int kind : {rows, columns}) {
-        const int a = axis(l, kind), count = divided[static_cast<std::size_t>(kind)];
+        const int a = axis(l, kind), count = divided[kind];
         if (a < 0 || count == 1) continue;
         if (!found) find_units(l, w, in_.where.run_ranks.data() + w.first_rank);
         found = true;
@@ -173,7 +173,7 @@ template <class Source> class planner {
   }
 
   constexpr meta::view<std::int64_t> bounds(int l, int kind) const {
-    const auto count = static_cast<std::size_t>(divisions(work_of(l))[static_cast<std::size_t>(kind)]);
+    const auto count = static_cast<std::size_t>(divisions(work_of(l))[kind]);
     return {bounds_.data() + first_bound_[kinds * l + kind], count + 1};
   }
   /// Those of an operand of layer l in the same work, by which its own can go; else empty.
@@ -218,7 +218,7 @@ template <class Source> class planner {
     int count[kinds]{}, axes[kinds]{};
     for (int k = 0; k < kinds; ++k) {
       const int a = axes[k] = axis(l, k);
-      count[k] = divided[static_cast<std::size_t>(k)];
+      count[k] = divided[k];
       first_bound_[kinds * l + k] = bounds_.size();
       if (count[k] == 1) {
         bounds_.push_back(0), bounds_.push_back(a < 0 ? 1 : of.output.dim[a]);
@@ -276,7 +276,7 @@ template <class Source> class planner {
     for (int i = 0; i < w.ranks; ++i) {
       const auto& tile = in_.algorithm_of(l, ranks[i]).tile;
       for (int k = 0; k < 2; ++k) {
-        auto& unit = units_[2 * i + k] = tile[static_cast<std::size_t>(k)];
+        auto& unit = units_[2 * i + k] = tile[k];
         if (const auto step = layers_[l].cut_step(axis(l, rows + k)); step > 1) unit = std::lcm(unit, step);
         has_units_ |= unit > 1;
       }

@@ -61,8 +61,7 @@ class owned_assignment {
 
   assignment view() const {
     const auto all = [](const meta::array<int>& a) { return std::span(a.data(), static_cast<std::size_t>(a.size())); };
-    return {
-        all(owner_), all(work_of_), {works_.data(), static_cast<std::size_t>(works_.size())}, all(run_ranks_), all(shares_)};
+    return {all(owner_), all(work_of_), works_, all(run_ranks_), all(shares_)};
   }
 
  private:
@@ -76,7 +75,7 @@ inline owned_assignment assign_works(const written_mapping& m, int layers) { ret
 /// the first rank of its run), and the devices in order of rank. Returns the frames in flight.
 inline int assign(const written_mapping& m, int layers, int* owner, platform::device* devices) {
   const auto all = assign_works(m, layers);
-  for (int l = 0; l < layers; ++l) owner[l] = all.view().owner[static_cast<std::size_t>(l)];
+  for (int l = 0; l < layers; ++l) owner[l] = all.view().owner[l];
   return assign_devices(m, devices);
 }
 

@@ -28,7 +28,7 @@ struct assignment {
   meta::view<int> run_ranks;  ///< of all works
   meta::view<int> shares;     ///< of all works, positive
 
-  constexpr const work& of(int layer) const { return works[static_cast<std::size_t>(work_of[layer])]; }
+  constexpr const work& of(int layer) const { return works[work_of[layer]]; }
   constexpr meta::view<int> ranks_of(const work& w) const { return run_ranks.subview(w.first_rank, w.ranks); }
   /// Empty if they are equal.
   constexpr meta::view<int> shares_of(const work& w) const { return shares.subview(w.first_share, w.shares); }

@@ -116,7 +116,7 @@ constexpr finding check_first_free(const written_mapping& m, const graph::networ
   }
   for (int l = 0; l < net.size(); ++l)
     for (const auto& e : net.into(l)) {
-      const auto of = [&](int t) -> const written_work& { return m.entries[static_cast<std::size_t>(entry_of[t])].work; };
+      const auto of = [&](int t) -> const written_work& { return m.entries[entry_of[t]].work; };
       if (entry_of[l] != entry_of[e.from] && of(l).has(option::first_free) && of(e.from).how == way::replicas)
         return {mistake::first_free_after_replicas, entry_of[l], 0, l};
     }

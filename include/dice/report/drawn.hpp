@@ -66,7 +66,7 @@ constexpr bool computes(const parts::part& part) {
 [[gnu::cold]] inline void join_parts(const runtime::program& p, std::vector<int>& of_layer) {
   using kind = parts::part::kind;
   const int n = static_cast<int>(of_layer.size());
-  const auto part = [&](int l) -> const parts::part& { return p.parts[static_cast<std::size_t>(l)]; };
+  const auto part = [&](int l) -> const parts::part& { return p.parts[l]; };
   std::map<std::tuple<int, int, bool, int, int>, int> last;  // of the same layers on one rank
   const auto key = [&](int node) {
     const auto& of = part(node);
@@ -102,8 +102,7 @@ constexpr bool computes(const parts::part& part) {
   if (!p.parts.empty()) join_parts(p, out.of_layer);
   std::vector<std::vector<int>> layers(out.text.size());  // of each node, without what is cut out and put together there
   for (int l = 0; l < p.layers.size(); ++l)
-    if (const int node = out.of_layer[l]; node == l || p.parts.empty() || computes(p.parts[static_cast<std::size_t>(l)]))
-      layers[node].push_back(l);
+    if (const int node = out.of_layer[l]; node == l || p.parts.empty() || computes(p.parts[l])) layers[node].push_back(l);
   for (std::size_t node = 0; node < layers.size(); ++node) {
     const auto& in = layers[node];
     auto& text = out.text[node];
@@ -157,7 +156,7 @@ struct arrow {
           std::find(one.readers.begin(), one.readers.end(), reader) == one.readers.end())
         one.readers.push_back(reader);
     const auto same = std::find_if(out.begin(), out.end(), [&](const arrow& other) {
-      const auto& first = p.plan.messages[of[static_cast<std::size_t>(&other - out.data())][0]];
+      const auto& first = p.plan.messages[of[&other - out.data()][0]];
       return other.node == one.node && other.to == one.to && other.readers == one.readers && first.made == msg.made &&
              first.read == msg.read;
     });

@@ -65,7 +65,7 @@ class layered {
                    lines_of(heading_of(program_, r)));
     }
     for (const auto& i : items_)
-      for (const int k : i.after) out += link(i, items_[static_cast<std::size_t>(k)]);
+      for (const int k : i.after) out += link(i, items_[k]);
     for (const auto& i : items_) {
       if (i.what == kind::layer)
         out += box("layer", i.x - i.width / 2, top(i), i.width, i.height,
@@ -112,7 +112,7 @@ class layered {
     items_.push_back(std::move(i));
     return static_cast<int>(items_.size()) - 1;
   }
-  item& at(int i) { return items_[static_cast<std::size_t>(i)]; }
+  item& at(int i) { return items_[i]; }
 
   /// Nodes and messages, and in `after` whatever reads them; all readers of an item come behind it.
   [[gnu::cold]] void list_items() {
@@ -181,14 +181,14 @@ class layered {
     };
     for (const auto& r : program_.plan.ranks) columns_[r.rank].right = width_of(lines_of(heading_of(program_, r)));
     for (const auto& [where, cell] : cells) {
-      auto& right = columns_[static_cast<std::size_t>(where.second)].right;
+      auto& right = columns_[where.second].right;
       right = std::max(right, width(cell) + 2 * margin);
     }
     double left = margin;
     for (auto& c : columns_) c = {left, left + c.right}, left = c.right + 2 * margin;
 
     const auto place = [&](const std::vector<int>& cell) {
-      const auto& c = columns_[static_cast<std::size_t>(at(cell[0]).column)];
+      const auto& c = columns_[at(cell[0]).column];
       double x = (c.left + c.right - width(cell)) / 2;
       for (const int i : cell) at(i).x = x + at(i).width / 2, x += at(i).width + margin;
     };
@@ -217,8 +217,8 @@ class layered {
     for (const double h : row_heights_) row_ends_.push_back(y + h), y += h + row_gap;
   }
 
-  double row_end(const item& i) const { return row_ends_[static_cast<std::size_t>(i.row)]; }
-  double row_begin(const item& i) const { return row_end(i) - row_heights_[static_cast<std::size_t>(i.row)]; }
+  double row_end(const item& i) const { return row_ends_[i.row]; }
+  double row_begin(const item& i) const { return row_end(i) - row_heights_[i.row]; }
   double middle(const item& i) const { return (row_begin(i) + row_end(i)) / 2; }
   double top(const item& i) const { return middle(i) - i.height / 2; }
 

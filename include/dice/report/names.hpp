@@ -27,7 +27,7 @@ inline std::string unit_text(const runtime::program& p, int rank) {
 /// the input channels that it sums.
 [[gnu::cold]] inline std::string part_text(const runtime::program& p, int l) {
   if (p.parts.empty()) return {};
-  const auto& part = p.parts[static_cast<std::size_t>(l)];
+  const auto& part = p.parts[l];
   const auto& whole = part.of;
   std::string out;
   const auto add = [&](const char* one, const char* several, std::int64_t begin, std::int64_t end, std::int64_t all) {
@@ -56,7 +56,7 @@ inline std::string unit_text(const runtime::program& p, int rank) {
 
 /// The operator of layer `l` of the plan, "Conv", or what it does in place of one: "pick".
 inline std::string operator_text(const runtime::program& p, int l) {
-  const bool picks = !p.parts.empty() && p.parts[static_cast<std::size_t>(l)].what == parts::part::kind::pick;
+  const bool picks = !p.parts.empty() && p.parts[l].what == parts::part::kind::pick;
   return picks ? "pick" : std::string(p.layers.layers[l].op);
 }
 
@@ -75,13 +75,12 @@ inline std::string group_text(const runtime::program& p, std::size_t g) {
 /// if it computes all.
 [[gnu::cold]] inline std::string frames_text(const runtime::program& p, const parts::turn& t) {
   if (t.always()) return "";
-  const auto& set = p.plan.replicas[static_cast<std::size_t>(t.set)];
+  const auto& set = p.plan.replicas[t.set];
   if (set.decides >= 0) return "when free";
   const auto own = static_cast<std::size_t>(set.first + t.member);
   std::int64_t all = 0;
   int common = 0;
-  for (const auto& m : p.plan.members.subview(static_cast<std::size_t>(set.first), static_cast<std::size_t>(set.members)))
-    all += m.share, common = std::gcd(common, m.share);
+  for (const auto& m : p.plan.members.subview(set.first, set.members)) all += m.share, common = std::gcd(common, m.share);
   return std::to_string(p.plan.members[own].share / common) + " of " + std::to_string(all / common);
 }
 /// The same of a message: the frames for which it is sent.

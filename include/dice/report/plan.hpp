@@ -18,14 +18,14 @@ namespace dice::report {
 [[gnu::cold]] inline text::json_array parts_json(const runtime::program& p) {
   text::json_array out;
   for (int l = 0; l < p.layers.size(); ++l) {
-    const auto& part = p.parts[static_cast<std::size_t>(l)];
+    const auto& part = p.parts[l];
     if (!part.is_own() || (part.what == parts::part::kind::whole && part.when.always())) continue;
     text::json_array begin, end;
     for (int a = 0; a < part.of.rank && a < tensor::region::axes; ++a)
       begin.add(part.box.begin[a]), end.add(part.box.end[a]);
     auto one = text::json_object()
                    .add("layer", part.layer)
-                   .add("rank", p.plan.owner[static_cast<std::size_t>(l)])
+                   .add("rank", p.plan.owner[l])
                    .add("begin", begin)
                    .add("end", end)
                    .add("macs", p.layers.layers[l].macs);
@@ -61,8 +61,7 @@ namespace dice::report {
   text::json_array inputs, outputs;
   for (int l = 0; l < p.layers.size(); ++l)
     if (const auto& layer = p.layers.layers[l]; layer.is_input || layer.is_output)
-      (layer.is_input ? inputs : outputs)
-          .add(text::json_object().add("name", layer.onnx_name).add("rank", p.plan.owner[static_cast<std::size_t>(l)]));
+      (layer.is_input ? inputs : outputs).add(text::json_object().add("name", layer.onnx_name).add("rank", p.plan.owner[l]));
   auto out = text::json_object()
                  .add("network", p.network)
                  .add("plan", runtime::plan_digest(p))
@@ -80,15 +79,14 @@ namespace dice::report {
 [[gnu::cold]] inline std::string replicas_text(const runtime::program& p) {
   std::string out;
   for (int set = 0; set < static_cast<int>(p.plan.replicas.size()); ++set)
-    for (int member = 0; member < p.plan.replicas[static_cast<std::size_t>(set)].members; ++member) {
+    for (int member = 0; member < p.plan.replicas[set].members; ++member) {
       const parts::turn own{set, member};
       std::vector<int> layers;
       int rank = 0;
       for (int l = 0; l < p.layers.size(); ++l)
-        if (const auto& part = p.parts[static_cast<std::size_t>(l)];
-            part.what == parts::part::kind::whole && part.when == own)
-          layers.push_back(part.layer), rank = p.plan.owner[static_cast<std::size_t>(l)];
-      const bool in_turn = p.plan.replicas[static_cast<std::size_t>(set)].decides < 0;
+        if (const auto& part = p.parts[l]; part.what == parts::part::kind::whole && part.when == own)
+          layers.push_back(part.layer), rank = p.plan.owner[l];
+      const bool in_turn = p.plan.replicas[set].decides < 0;
       out += "rank " + std::to_string(rank) + ": " + runs_text(p, layers) + (in_turn ? " for " : " ") + frames_text(p, own) +
              (in_turn ? " frames\n" : "\n");
     }
@@ -104,7 +102,7 @@ namespace dice::report {
     for (int l = 0; l < p.layers.size(); ++l) {
       if (!p.is_own(l) || p.whole(l) != whole) continue;
       const auto text = part_text(p, l);
-      auto& cell = line[static_cast<std::size_t>(p.plan.owner[static_cast<std::size_t>(l)]) + 1];
+      auto& cell = line[static_cast<std::size_t>(p.plan.owner[l]) + 1];
       if (!text.empty()) cell += (cell.empty() ? "" : "; ") + text, line[0] = p.network_layers().layers[whole].name;
     }
     if (!line[0].empty()) lines.push_back(line);

@@ -85,7 +85,7 @@ inline std::string profile_part(const runtime::recorder& r, const std::string& h
         if (l >= 0) ids.add(p.whole(l)), macs += p.layers.layers[l].macs;
       auto layer = text::json_object()
                        .add("id", p.whole(group.anchor))
-                       .add("name", group_text(p, static_cast<std::size_t>(g.group)))
+                       .add("name", group_text(p, g.group))
                        .add("operator", p.layers.layers[group.anchor].op)
                        .add("ids", ids)
                        .add("macs", macs)
@@ -116,8 +116,8 @@ inline std::string profile_part(const runtime::recorder& r, const std::string& h
     for (const auto& g : ranks[r].groups) {
       const auto& anchor = p.layers.layers[p.plan.groups[g.group].anchor];
       lines.push_back(
-          {std::to_string(r), group_text(p, static_cast<std::size_t>(g.group)), std::string(anchor.op),
-           number("%.3f", g.median_ms), number("%.3f", g.spread_ms), number("%.1f %%", 100 * g.share),
+          {std::to_string(r), group_text(p, g.group), std::string(anchor.op), number("%.3f", g.median_ms),
+           number("%.3f", g.spread_ms), number("%.1f %%", 100 * g.share),
            anchor.macs > 0 && g.median_ms > 0 ? number("%.1f", static_cast<double>(anchor.macs) / g.median_ms * 1e-6) : ""});
     }
   return text::table_text(lines, 3);

@@ -28,7 +28,7 @@ inline std::string message_text(const schedule::message& m, int other) {
 inline const char* action_text(const runtime::program& p, int anchor) {
   using kind = parts::part::kind;
   if (p.is_own(anchor)) return "compute";
-  const auto what = p.parts[static_cast<std::size_t>(anchor)].what;
+  const auto what = p.parts[anchor].what;
   return what == kind::cut ? "cut" : what == kind::copy ? "copy" : what == kind::join ? "join" : "sum";
 }
 
@@ -38,7 +38,7 @@ inline std::string region_text(const runtime::program& p, const schedule::step& 
   std::string out;
   for (const int a : {2, 3})
     if (a < all.rank && s.part.end[a] - s.part.begin[a] < all[a]) {
-      const auto first = p.parts[static_cast<std::size_t>(s.layer)].box.begin[a];
+      const auto first = p.parts[s.layer].box.begin[a];
       out += std::string(out.empty() ? ": " : ", ") + (a == 2 ? "rows " : "columns ") +
              std::to_string(first + s.part.begin[a]) + "-" + std::to_string(first + s.part.end[a] - 1);
     }
@@ -71,7 +71,7 @@ inline std::string region_text(const runtime::program& p, const schedule::step& 
   for (int l : g.layers())
     if (l >= 0) layers += (layers.empty() ? "" : " + ") + name(l);
   layers += region_text(p, s);
-  if (!p.parts.empty()) layers += frames_after(frames_text(p, p.parts[static_cast<std::size_t>(g.anchor)].when));
+  if (!p.parts.empty()) layers += frames_after(frames_text(p, p.parts[g.anchor].when));
   std::vector<int> operands;  // in the order of the step's places
   for (const auto& e : p.layers.into(g.anchor)) operands.push_back(e.from);
   if (g.residual >= 0) operands.push_back(p.layers.into(g.residual)[g.residual_operand].from);

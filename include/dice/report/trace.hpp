@@ -38,7 +38,7 @@ namespace dice::report {
     int row = e.thread;
     switch (e.is) {
       case kind::compute:
-        name = group_text(p, static_cast<std::size_t>(e.what));
+        name = group_text(p, e.what);
         break;
       case kind::job:
         name = "segment " + std::to_string(e.what);

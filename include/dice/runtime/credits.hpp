@@ -22,7 +22,7 @@ class credits {
       : end_(end), in_flight_(in_flight) {
     for (std::size_t i = 0; i < paths.size(); ++i) {
       if (paths[i].tag != credit_tag) continue;
-      const line l{static_cast<int>(i), std::vector<std::int64_t>(static_cast<std::size_t>(in_flight))};
+      const line l{static_cast<int>(i), std::vector<std::int64_t>(in_flight)};
       if (paths[i].from == rank) given_.push_back(l);
       if (paths[i].to == rank) taken_.push_back(l);
     }

@@ -156,13 +156,10 @@ class executor {
   /// Whether this rank is that replica. Others work for the frames of a replica, too: they send it what it reads.
   bool is_member(const parts::turn& t) const {
     const auto& p = program_.plan;
-    return p.members[static_cast<std::size_t>(p.replicas[static_cast<std::size_t>(t.set)].first + t.member)].rank ==
-           me_.rank;
+    return p.members[p.replicas[t.set].first + t.member].rank == me_.rank;
   }
   /// When the rank began its part of frame f as that replica.
-  std::int64_t& began(const parts::turn& t, std::int64_t f) {
-    return began_[static_cast<std::size_t>(t.set * slots() + io_.slot(f))];
-  }
+  std::int64_t& began(const parts::turn& t, std::int64_t f) { return began_[t.set * slots() + io_.slot(f)]; }
   const schedule::segment& segment(int g) const { return program_.plan.segments[me_.first_segment + g]; }
 
   void begin(std::int64_t frames, source* in, sink* out, figures& measured) {
@@ -243,7 +240,7 @@ class executor {
   void watch(std::int64_t waiting) {
     const auto f = retired();
     const bool entered = entry_ >= 0 && f < started_[entry_];
-    watch_.advance(entered ? f : oldest_, entered ? entered_at_[static_cast<std::size_t>(f % in_flight_)] : waiting, entered,
+    watch_.advance(entered ? f : oldest_, entered ? entered_at_[f % in_flight_] : waiting, entered,
                    [&](std::int64_t frame) { return standing_of(frame); });
   }
   /// How far frame f has come here.
@@ -312,7 +309,7 @@ class executor {
     if (at.next == entry_) {
       const auto time = now();
       figures_->entered.add(time);
-      entered_at_[static_cast<std::size_t>(f % in_flight_)] = time;
+      entered_at_[f % in_flight_] = time;
     }
     if (const auto& when = segment(at.next).when; !when.always() && first_of_turn_[when.set] == at.next)
       began(when, f) = now();

@@ -26,7 +26,7 @@ inline bool is_mask(const graph::network_view& net, int layer) {
       read[from] = true, otherwise[from] = otherwise[from] || !chooses;
     }
   }
-  return read[static_cast<std::size_t>(layer)] && !otherwise[static_cast<std::size_t>(layer)];
+  return read[layer] && !otherwise[layer];
 }
 
 /// Throws std::runtime_error, "`subject` NaN at [0, 3, 1, 2]; `remedy`", if an element of `x` is NaN or infinite. Unused

@@ -62,14 +62,14 @@ inline std::vector<channels::path> paths_of(const schedule::plan_view& plan, int
         out.push_back({from, to, answer_tag(plan), 4 * word, 2, 1});
       }
   for (int set = 0; set < static_cast<int>(plan.replicas.size()); ++set) {
-    const auto& about = plan.replicas[static_cast<std::size_t>(set)];
+    const auto& about = plan.replicas[set];
     const int decides = about.decides;
     if (decides < 0) continue;
     const auto add = [&](int from, int to) {
       if (from != to) out.push_back({from, to, turn_tag(plan, set), word, turn_slots(in_flight), turn_slots(in_flight)});
     };
     for (int to = 0; to < ranks; ++to) add(decides, to);
-    for (int i = 0; i < about.members; ++i) add(plan.members[static_cast<std::size_t>(about.first + i)].rank, decides);
+    for (int i = 0; i < about.members; ++i) add(plan.members[about.first + i].rank, decides);
   }
   return out;
 }

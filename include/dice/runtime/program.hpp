@@ -79,7 +79,7 @@ struct layer_tables {
   constexpr meta::view<graph::parameter> parameters_of(const parts::parts_view& all, int l) const {
     if (all.parts.empty() || all.restricted[l] < 0) return parameters[all.whole(l)];
     const auto first = all.first_parameter[l], end = all.first_parameter[l + 1];
-    return all.parameters.subview(static_cast<std::size_t>(first), static_cast<std::size_t>(end - first));
+    return all.parameters.subview(first, end - first);
   }
 };
 
@@ -112,20 +112,20 @@ struct program {
   const char* const* library = nullptr;  ///< symbols of the library for which the program was compiled; null without one
 
   /// The layer of the network to which layer l of the plan belongs.
-  constexpr int whole(int l) const { return parts.empty() ? l : parts[static_cast<std::size_t>(l)].layer; }
+  constexpr int whole(int l) const { return parts.empty() ? l : parts[l].layer; }
   /// Whether it computes that layer's operator; else it cuts out or puts together results.
-  constexpr bool is_own(int l) const { return parts.empty() || parts[static_cast<std::size_t>(l)].is_own(); }
+  constexpr bool is_own(int l) const { return parts.empty() || parts[l].is_own(); }
   /// The network's own layers.
   constexpr const graph::network_view& network_layers() const { return parts.empty() ? layers : whole_layers; }
   /// The layer of the plan that is layer `layer` of the network, which is not split.
   int planned(int layer) const {
     int l = 0;
-    while (whole(l) != layer || (!parts.empty() && parts[static_cast<std::size_t>(l)].what != parts::part::kind::whole)) ++l;
+    while (whole(l) != layer || (!parts.empty() && parts[l].what != parts::part::kind::whole)) ++l;
     return l;
   }
   int ranks() const { return static_cast<int>(plan.ranks.size()); }
   /// Whether it can run rank `r`.
-  bool has(int r) const { return here.empty() || here[static_cast<std::size_t>(r)]; }
+  bool has(int r) const { return here.empty() || here[r]; }
   bool has_all() const { return std::find(here.begin(), here.end(), false) == here.end(); }
   /// Opens the accelerator of rank `r`; null if the rank has none.
   constexpr kernels::opener opener(std::size_t r) const {

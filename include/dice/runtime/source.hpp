@@ -52,7 +52,7 @@ class tensor_source final : public source {
   /// Random frames for input `layer`, the `ordinal`-th graph input; the first `ahead` are made now.
   void add_random(int layer, const dice::tensor::shape& one, int ordinal, std::uint64_t seed, std::int64_t ahead) {
     const auto n = one.elements();
-    std::vector<float> made(static_cast<std::size_t>(ahead * n));
+    std::vector<float> made(ahead * n);
     for (std::int64_t f = 0; f < ahead; ++f) random_frame(seed, ordinal, f, made.data() + f * n, n);
     add(layer, 0, [=, made = std::move(made)](std::int64_t frame, float* to) {
       if (frame < ahead) std::copy_n(made.data() + frame * n, n, to);

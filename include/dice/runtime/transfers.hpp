@@ -27,7 +27,7 @@ class transfers {
       if (step.what != schedule::action::send && step.what != schedule::action::receive) continue;
       auto& lines = step.what == schedule::action::send ? sends_ : receives_;
       line_of_[step.message] = static_cast<int>(lines.size());
-      lines.push_back({step.message, std::vector<int>(static_cast<std::size_t>(slots), -1)});
+      lines.push_back({step.message, std::vector<int>(slots, -1)});
     }
   }
 

@@ -36,16 +36,15 @@ class turns {
       auto& s = sets_[i];
       s.decides = plan.replicas[i].decides;
       if (s.decides < 0) continue;
-      s.chosen.resize(static_cast<std::size_t>(window()));
-      s.members.resize(static_cast<std::size_t>(plan.replicas[i].members));
+      s.chosen.resize(window());
+      s.members.resize(plan.replicas[i].members);
       for (std::size_t k = 0; k < paths.size(); ++k) {
         const auto& p = paths[k];
         if (p.tag != turn_tag(plan, static_cast<int>(i))) continue;
         if (p.from == rank) s.sent.push_back({static_cast<int>(k), words(), -1});
         if (p.to != rank) continue;
         int member = 0;  // of the replica that tells, where it is decided
-        while (s.decides == rank && plan.members[static_cast<std::size_t>(plan.replicas[i].first + member)].rank != p.from)
-          ++member;
+        while (s.decides == rank && plan.members[plan.replicas[i].first + member].rank != p.from) ++member;
         s.received.push_back({static_cast<int>(k), words(), member});
       }
     }
@@ -54,10 +53,10 @@ class turns {
   /// Whether frame `frame` is one of those of `t`. Requires known(frame), and that it is not done here.
   bool includes(const parts::turn& t, std::int64_t frame) const {
     if (t.always()) return true;
-    const auto& s = sets_[static_cast<std::size_t>(t.set)];
-    const auto& about = plan_.replicas[static_cast<std::size_t>(t.set)];
+    const auto& s = sets_[t.set];
+    const auto& about = plan_.replicas[t.set];
     if (s.decides < 0) return parts::member_of(about, plan_.members.data(), frame) == t.member;
-    return s.chosen[static_cast<std::size_t>(frame % window())] == t.member;
+    return s.chosen[frame % window()] == t.member;
   }
   /// Whether a message is sent for that frame.
   bool carries(const schedule::message& m, std::int64_t frame) const {
@@ -76,7 +75,7 @@ class turns {
   }
   /// This rank, the replica of turn `own`, has done its part of a frame, in `time` ns.
   void finish(const parts::turn& own, std::int64_t time) {
-    auto& s = sets_[static_cast<std::size_t>(own.set)];
+    auto& s = sets_[own.set];
     if (s.decides < 0) return;
     if (s.decides == rank_) take_note(s, own.member, time);
     else tell(s.sent.front(), time);  // fewer are under way than there are slots, see decide()
@@ -127,7 +126,7 @@ class turns {
   };
 
   std::int64_t window() const { return 2 * std::int64_t{in_flight_}; }
-  std::vector<std::int64_t> words() const { return std::vector<std::int64_t>(static_cast<std::size_t>(slots_)); }
+  std::vector<std::int64_t> words() const { return std::vector<std::int64_t>(slots_); }
   std::size_t slot(std::int64_t count) const { return static_cast<std::size_t>(count % slots_); }
 
   void tell(line& l, std::int64_t word) {
@@ -144,7 +143,7 @@ class turns {
   }
   static void take_note(set& s, int member, std::int64_t time) {
     for (auto& other : s.members) other.wait();
-    s.members[static_cast<std::size_t>(member)].finish(time);
+    s.members[member].finish(time);
   }
   void decide(set& s, std::int64_t end) {
     for (auto& l : s.received) hear(l, l.done + 2 * slots_, [&](std::int64_t time) { take_note(s, l.member, time); });
@@ -156,7 +155,7 @@ class turns {
       if (!std::all_of(s.sent.begin(), s.sent.end(), room)) return;
       ++best->unfinished;
       const int member = static_cast<int>(best - s.members.begin());
-      s.chosen[static_cast<std::size_t>(s.known % window())] = member;
+      s.chosen[s.known % window()] = member;
       for (auto& l : s.sent) tell(l, member);
     }
   }
@@ -165,7 +164,7 @@ class turns {
       hear(l, oldest + window(), [&](std::int64_t member) {
         if (member < 0 || member >= static_cast<std::int64_t>(s.members.size()))
           throw std::runtime_error("the transport has lost or mixed up messages");
-        s.chosen[static_cast<std::size_t>(s.known++ % window())] = static_cast<int>(member);
+        s.chosen[s.known++ % window()] = static_cast<int>(member);
       });
   }
 

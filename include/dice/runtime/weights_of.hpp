@@ -54,7 +54,7 @@ inline auto item_names(const program& p, int rank) {
   std::vector<int> groups;
   std::vector<std::string> names(weights_of(p, rank, groups).size());
   for (std::size_t g = 0; g < groups.size(); ++g)
-    if (groups[g] >= 0) names[static_cast<std::size_t>(groups[g])] = p.layers.layers[p.plan.groups[g].anchor].onnx_name;
+    if (groups[g] >= 0) names[groups[g]] = p.layers.layers[p.plan.groups[g].anchor].onnx_name;
   return [names](std::size_t i) { return names[i]; };
 }
 

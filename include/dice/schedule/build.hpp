@@ -9,11 +9,11 @@
 #include "dice/schedule/alias.hpp"
 #include "dice/schedule/arena.hpp"
 #include "dice/schedule/borders.hpp"
-#include "dice/schedule/plan_input.hpp"
 #include "dice/schedule/deliveries.hpp"
 #include "dice/schedule/embed.hpp"
 #include "dice/schedule/fuse.hpp"
 #include "dice/schedule/layouts.hpp"
+#include "dice/schedule/plan_input.hpp"
 #include "dice/schedule/program.hpp"
 
 #include <algorithm>
@@ -143,7 +143,7 @@ class builder {
     out.first_step = plan_.steps.size();
     out.first_segment = plan_.segments.size();
     own_count_ = begin_.first[rank + 1] - begin_.first[rank];
-    own_ = {layers_.first + begin_.first[rank], static_cast<std::size_t>(own_count_)};
+    own_ = {layers_.first + begin_.first[rank], own_count_};
     list_instances(rank);
     list_steps(rank, out);
     find_lives(out);

@@ -104,14 +104,7 @@ template <class Source = parts::source>
     const auto view = out.net.view();
     out.algorithms = meta::array<algorithm::choice>(view.net.size());
     parts::choose(in, view, out.algorithms);
-    out.plan = build({view.net,
-                      view.owner,
-                      in.devices,
-                      {out.algorithms.data(), static_cast<std::size_t>(out.algorithms.size())},
-                      in_flight,
-                      view.parts,
-                      view.replicas,
-                      view.members});
+    out.plan = build({view.net, view.owner, in.devices, out.algorithms, in_flight, view.parts, view.replicas, view.members});
     if (restored) return out;
     bool again = false;
     for (const auto& r : out.plan.ranks) {

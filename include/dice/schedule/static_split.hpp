@@ -43,7 +43,7 @@ template <class Net, class Map> consteval auto limit() {
   if constexpr (has_limits<Net, Map>) build_split(unlimited_source<Net, Map>(), whole, where.in_flight);
   std::array<algorithms_of<Net>, algorithm::backends> out{};
   for (std::size_t b = 0; b < out.size(); ++b)
-    for (int l = 0; l < whole.chosen.values[b].size(); ++l) out[b][static_cast<std::size_t>(l)] = whole.chosen.values[b][l];
+    for (int l = 0; l < whole.chosen.values[b].size(); ++l) out[b][l] = whole.chosen.values[b][l];
   return out;
 }
 template <class Net, class Map> inline constexpr auto limited = limit<Net, Map>();

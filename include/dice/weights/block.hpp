@@ -21,7 +21,7 @@ class block {
     if (at == MAP_FAILED) throw std::bad_alloc();
     data_ = static_cast<std::byte*>(at);
     bytes_ = bytes;
-    ::madvise(at, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);  // a hint: failure costs only speed
+    ::madvise(at, bytes, MADV_HUGEPAGE);  // a hint: failure costs only speed
   }
   block(block&& other) noexcept { swap(other); }
   block& operator=(block&& other) noexcept {

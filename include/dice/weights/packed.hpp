@@ -127,7 +127,7 @@ class packed_file {
     if (in_.size() != layout_->bytes())
       in_.fail((in_.size() < layout_->bytes() ? "are cut short: " : "are too long: ") + std::to_string(in_.size()) +
                " bytes, expected " + std::to_string(layout_->bytes()) + copy);
-    digests_.resize(static_cast<std::size_t>(layout_->bytes() - layout_->sections.back()));
+    digests_.resize(layout_->bytes() - layout_->sections.back());
     files::sha256 sum;
     sum.add(found);
     if (!in_.read(digests_.data(), digests_.size(), layout_->sections.back())) in_.fail("cannot be read" + copy);
@@ -259,7 +259,7 @@ template <class F>
   }
   const packed_layout layout(of, {from.content(), from.model_digest(), held}, ranks);
   for (const int r : held)
-    for (const auto& n : ranks[static_cast<std::size_t>(r)])
+    for (const auto& n : ranks[r])
       if (n.packed_bytes && !n.pack)
         throw files::error(
             "this program cannot pack weights for GPU ranks, since it was built without CUDA; pack them with one that "
@@ -271,7 +271,7 @@ template <class F>
   std::vector<std::array<std::byte, 32>> digests;
   for (const int r : held) {
     to.align(packed_layout::page);
-    for (const auto& n : ranks[static_cast<std::size_t>(r)]) {
+    for (const auto& n : ranks[r]) {
       to.sum();
       each_stored(from, std::span(&n, 1), [&](std::int64_t, const std::byte* bytes, std::int64_t count) {
         to.put(bytes, count);

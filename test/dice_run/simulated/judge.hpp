@@ -119,8 +119,7 @@ class judge {
     if (what == "rollback") return dice_run::rollback(s_);
     if (what == "start") {
       dice_run::start_options opts;
-      if (!w_.faithful_jobs)
-        opts.from = s_.plan.hosts[static_cast<std::size_t>(w_.below(static_cast<int>(s_.plan.hosts.size())))];
+      if (!w_.faithful_jobs) opts.from = s_.plan.hosts[w_.below(static_cast<int>(s_.plan.hosts.size()))];
       opts.restarts = w_.faithful_jobs ? 2 : w_.below(3);
       return dice_run::start(s_, opts);
     }

@@ -33,7 +33,7 @@ struct schedule {
   void user(int count, std::string version) {
     if (count == 0) return;
     static const std::array what{"deploy", "start", "start", "start", "stop", "status", "status", "rollback", "bench"};
-    const std::string command = what[static_cast<std::size_t>(w.below(what.size()))];
+    const std::string command = what[w.below(what.size())];
     if (command == "deploy") version = std::string(12, static_cast<char>('1' + w.below(5)));
     w.pause();
     begin(command, version, [this, count, version](int) { user(count - 1, version); });

@@ -169,7 +169,7 @@ void world::run() {
     }
     // A time is over before something else happens: rarely.
     if (!patient.empty() && (able.empty() || happens(5))) {
-      auto& a = *patient[static_cast<std::size_t>(below(static_cast<int>(patient.size())))];
+      auto& a = *patient[below(static_cast<int>(patient.size()))];
       a.is_timed_out = true;
       able.assign(1, &a);
     }
@@ -180,7 +180,7 @@ void world::run() {
     }
     if (std::ranges::any_of(able, [](const actor* a) { return !a->is_slow; }) && !happens(10))
       std::erase_if(able, [](const actor* a) { return a->is_slow; });
-    auto& a = *able[static_cast<std::size_t>(below(static_cast<int>(able.size())))];
+    auto& a = *able[below(static_cast<int>(able.size()))];
     current_ = a.id;
     a.body->resume();
     current_ = 0;
@@ -256,7 +256,7 @@ void world::faults() {
     (*c)->is_cut = true;
   }
   if (!callers_.empty()) {
-    auto& c = callers_[static_cast<std::size_t>(below(static_cast<int>(callers_.size())))];
+    auto& c = callers_[below(static_cast<int>(callers_.size()))];
     if (!c->has_ended && !c->is_killed && happens(likely_.kill)) kill(*c);
     if (happens(c->is_stopped ? 10 : likely_.stop)) c->is_stopped = !c->is_stopped;
   }

@@ -15,8 +15,7 @@ std::string emit_dot(const network& net, const std::string& name) {
     // Identifiers and numbers only: nothing of the model's own text.
     fmt::format_to(put, "  l{} [label=\"{} {}\\n{} {}\"{}];\n", id, id, l.identifier, l.op.onnx_name(), written(l.result),
                    is_input(l) || is_output(l) ? ", style=rounded" : "");
-    for (int k : l.operands)
-      fmt::format_to(put, "  l{} -> l{} [label=\"{}\"];\n", k, id, written(net.layers[static_cast<std::size_t>(k)].result));
+    for (int k : l.operands) fmt::format_to(put, "  l{} -> l{} [label=\"{}\"];\n", k, id, written(net.layers[k].result));
   }
   fmt::format_to(put, "}}\n");
   return fmt::to_string(out);

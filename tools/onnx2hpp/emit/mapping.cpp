@@ -22,7 +22,7 @@ std::string entries(const network& net, const std::vector<int>& ids) {
   for (auto first = ids.begin(); first != ids.end();) {
     const auto end = std::adjacent_find(first, ids.end(), [](int a, int b) { return b != a + 1; });
     const auto last = end == ids.end() ? std::prev(end) : end;
-    const auto name = [&](int id) { return net.layers[static_cast<std::size_t>(id)].identifier; };
+    const auto name = [&](int id) { return net.layers[id].identifier; };
     out += out.empty() ? "" : ", ";
     out += first == last ? name(*first) : fmt::format("::dice::range<{}, {}>", name(*first), name(*last));
     first = std::next(last);

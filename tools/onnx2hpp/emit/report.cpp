@@ -43,7 +43,7 @@ std::vector<std::int64_t> cut_bytes(const network& net) {
     const auto in = net.operand_shapes(l);
     const int id = static_cast<int>(layers.size()), first = static_cast<int>(edges.size());
     for (int k = 0; k < static_cast<int>(l.operands.size()); ++k)
-      edges.push_back({l.operands[static_cast<std::size_t>(k)], id, l.op.joins(k, in, l.result)});
+      edges.push_back({l.operands[k], id, l.op.joins(k, in, l.result)});
     auto& about = layers.emplace_back();
     about.output = l.result, about.first_edge = first, about.edges = static_cast<int>(l.operands.size());
   }
@@ -51,7 +51,7 @@ std::vector<std::int64_t> cut_bytes(const network& net) {
   std::iota(ids.begin(), ids.end(), 0);
   std::vector<std::int64_t> change(layers.size() + 1, 0);
   dice::schedule::each_crossing({layers, edges}, ids, [&](int t, int first, int end, int times) {
-    const auto bytes = times * layers[static_cast<std::size_t>(t)].output.bytes();
+    const auto bytes = times * layers[t].output.bytes();
     change[static_cast<std::size_t>(first) + 1] += bytes;
     change[static_cast<std::size_t>(end) + 1] -= bytes;
   });

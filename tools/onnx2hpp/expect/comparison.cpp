@@ -47,13 +47,13 @@ using errors = std::vector<dice::runtime::difference>;  // of a set's expected t
 
 /// Computes frame `f` of a set and adds its errors to `out`.
 void add_errors(const frame_set& set, std::int64_t f, const evaluation& evaluated, const network& net, errors& out) {
-  const auto elements = [&](int layer) { return net.layers[static_cast<std::size_t>(layer)].result.elements(); };
+  const auto elements = [&](int layer) { return net.layers[layer].result.elements(); };
   const auto at = [&](const tensor_values& t) { return t.numbers.data() + f * elements(t.layer); };
   evaluated.run([&](int layer) { return at(set.inputs.at(layer)); },
                 [&](int layer, const float* found) {
                   auto t = std::ranges::lower_bound(set.expected, layer, {}, &tensor_values::layer);
                   for (; t != set.expected.end() && t->layer == layer; ++t) {
-                    auto& error = out[static_cast<std::size_t>(t - set.expected.begin())];
+                    auto& error = out[t - set.expected.begin()];
                     const float* const wanted = at(*t);
                     dice::tensor::with_type_of(t->type, [&]<class T>(T) {
                       const auto number = [](float x) { return static_cast<double>(dice::runtime::as_number<T>(x)); };
@@ -104,7 +104,7 @@ std::set<int> suspects(const comparison& c, const compared_tensor& differing, co
   while (!todo.empty()) {
     const int at = todo.back();
     todo.pop_back();
-    const auto& l = net.layers[static_cast<std::size_t>(at)];
+    const auto& l = net.layers[at];
     // The layer of `differing` may also compute a tensor that agrees: a value with two names, and files that differ.
     if (at != differing.layer && (is_input(l) || right.contains(at))) continue;
     if (!out.insert(at).second) continue;
@@ -169,8 +169,8 @@ void require_agreement(const comparison& c, const network& net) {
   const auto first = std::ranges::find_if(c.tensors, [&](const auto& t) { return !c.agrees(t); });
   if (first == c.tensors.end()) return;
   const auto layers = suspects(c, *first, net);
-  const auto at = [&](int l) { return name_and_operator(net.layers[static_cast<std::size_t>(l)]); };
-  const auto& only = net.layers[static_cast<std::size_t>(*layers.begin())];
+  const auto at = [&](int l) { return name_and_operator(net.layers[l]); };
+  const auto& only = net.layers[*layers.begin()];
   const auto remedy =
       is_input(only)
           ? fmt::format("it is the input {}, perhaps in another type: give files of the same frames", quote(only.onnx_name))

@@ -29,7 +29,7 @@ evaluation::evaluation(const network& net) : net_(net), steps_(net.layers.size()
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const auto& l = net.layers[i];
     auto& s = steps_[i];
-    for (int k : l.operands) ++steps_[static_cast<std::size_t>(k)].readers;
+    for (int k : l.operands) ++steps_[k].readers;
     if (is_input(l) || is_output(l)) continue;
     if (!find_kernel(l.op, s.kernel))
       throw conversion_error({.node = quote(l.onnx_name),
@@ -58,7 +58,7 @@ void evaluation::run(const input_values& input, const observer& see) const {
       values[i] = input(static_cast<int>(i));
     } else if (!is_output(l)) {
       std::vector<const float*> operands;
-      for (int k : l.operands) operands.push_back(values[static_cast<std::size_t>(k)]);
+      for (int k : l.operands) operands.push_back(values[k]);
       computed[i].resize(static_cast<std::size_t>(l.result.elements()));
       values[i] = computed[i].data();
       s.kernel.run({.inputs = operands.data(),
@@ -69,7 +69,7 @@ void evaluation::run(const input_values& input, const observer& see) const {
     }
     if (!is_output(l)) see(static_cast<int>(i), values[i]);
     for (int k : l.operands)
-      if (--readers[static_cast<std::size_t>(k)] == 0) release(static_cast<std::size_t>(k));
+      if (--readers[k] == 0) release(static_cast<std::size_t>(k));
     if (s.readers == 0) release(i);
   }
 }

@@ -120,7 +120,7 @@ class reader {
     if (f.numbered)
       for (const auto& [word, values] : {std::pair("input", &model_.inputs), {"output", &model_.outputs}})
         if (const auto k = number_after(std::string(word) + "_", f.name); k >= 0) {
-          if (k < static_cast<std::int64_t>(values->size())) return (*values)[static_cast<std::size_t>(k)].name;
+          if (k < static_cast<std::int64_t>(values->size())) return (*values)[k].name;
           tell(f, fmt::format("the model has {} {}{}", values->size(), word, values->size() == 1 ? "" : "s"),
                "remove the file, or give it the name of a tensor");
           return {};
@@ -151,12 +151,12 @@ class reader {
 
   /// The type that files of a tensor have; those of an input may also be float32.
   dice::tensor::number type_of(const std::string& name, int index, bool is_given) const {
-    const auto* input = net_.layers[static_cast<std::size_t>(index)].op.get_if<dice::ops::input>();
+    const auto* input = net_.layers[index].op.get_if<dice::ops::input>();
     return is_given && input ? input->number : net_.type_of(name);
   }
 
   tensor_values read(const tensor_file& f, const std::string& name, int index, bool is_given) {
-    const auto& one = net_.layers[static_cast<std::size_t>(index)].result;
+    const auto& one = net_.layers[index].result;
     const auto what = fmt::format("{} {}", is_given ? "input" : "tensor", quote(name));
     tensor_values out{name, index, {}, nullptr, type_of(name, index, is_given)};
     if (f.path.extension() == ".pb") read_proto(f.path, one, what, is_given, out);

@@ -37,7 +37,7 @@ void fold_concat(node_context& n) {
   const auto& first = n.data(0, "input");
   const int axis = n.axis(n.integer("axis", 0), first.rank());
   auto dims = first.dims;
-  auto& extent = dims[static_cast<std::size_t>(axis)];
+  auto& extent = dims[axis];
   extent = 0;
   std::vector<const constant*> parts;  // those with elements
   for (int k = 0; k < n.inputs(); ++k) {
@@ -47,14 +47,14 @@ void fold_concat(node_context& n) {
     for (std::size_t a = 0; a < dims.size(); ++a)
       n.require(a == static_cast<std::size_t>(axis) || c.dims[a] == first.dims[a],
                 "its inputs differ outside the concatenated axis");
-    extent += c.dims[static_cast<std::size_t>(axis)];
+    extent += c.dims[axis];
   }
   folded_size(dims);
   bytes_t out;
   const auto whole = around(dims, axis);
   for (std::int64_t o = 0; o < whole.outer; ++o)
     for (const constant* c : parts) {
-      const auto count = c->dims[static_cast<std::size_t>(axis)] * whole.inner;
+      const auto count = c->dims[axis] * whole.inner;
       append(out, *c, o * count, count);
     }
   n.result(make_constant(first.type, std::move(dims), std::move(out)));
@@ -120,7 +120,7 @@ void fold_split(node_context& n) {
   std::int64_t from = 0;
   for (int k = 0; const auto size : parts_of(n, s.extent)) {
     auto dims = c.dims;
-    dims[static_cast<std::size_t>(axis)] = size;
+    dims[axis] = size;
     bytes_t out;
     for (std::int64_t o = 0; o < s.outer && size > 0; ++o) append(out, c, (o * s.extent + from) * s.inner, size * s.inner);
     n.result(make_constant(c.type, std::move(dims), std::move(out)), k++);

@@ -53,7 +53,7 @@ class constant_network {
   /// The node's results, as constants.
   std::map<std::string, value> run() {
     for (const auto& [name, v] : results_) for_each(v, [&](const value& of) { computed_[of.index]; });
-    evaluation(net_).run([&](int l) { return inputs_[static_cast<std::size_t>(l)].data(); },
+    evaluation(net_).run([&](int l) { return inputs_[l].data(); },
                          [&](int l, const float* values) {
                            if (const auto wanted = computed_.find(l); wanted != computed_.end())
                              wanted->second.assign(values, values + result(l).elements());
@@ -70,7 +70,7 @@ class constant_network {
     else f(v);
   }
 
-  const shape& result(int l) const { return net_.layers[static_cast<std::size_t>(l)].result; }
+  const shape& result(int l) const { return net_.layers[l].result; }
 
   /// Input 0, or with `all` every input, is only an activation. The others are constants, or activations where an importer
   /// wants one.
@@ -79,7 +79,7 @@ class constant_network {
     node self = n_.self();
     for (int k = 0; k < n_.inputs(); ++k) {
       if (!n_.given(k)) continue;
-      auto& name = self.inputs[static_cast<std::size_t>(k)];
+      auto& name = self.inputs[k];
       while (values_.contains(name)) name += fmt::format(" (input {})", k);  // Gemm(m, m): an activation and a constant
       for_each(values_[name] = n_.any(k), [&](value& v) {
         add_input(v, k == 0);

@@ -17,7 +17,7 @@ std::vector<bool> reduced_axes(node_context& n, int rank, int moved) {
                                       : std::vector<std::int64_t>{};
   const bool none = n.integer("noop_with_empty_axes", 0) != 0;
   std::vector<bool> out(static_cast<std::size_t>(rank), axes.empty() && !none);
-  for (auto a : axes) out[static_cast<std::size_t>(n.axis(a, rank))] = true;
+  for (auto a : axes) out[n.axis(a, rank)] = true;
   return out;
 }
 

@@ -17,15 +17,15 @@ namespace {
 /// In words: the first layer of those that `last` needs whose input has the batch as its first extent, and its result has
 /// not.
 std::string where_lost(const network& net, int last, std::int64_t frames) {
-  const auto at = [&](int l) -> const layer& { return net.layers[static_cast<std::size_t>(l)]; };
+  const auto at = [&](int l) -> const layer& { return net.layers[l]; };
   const auto has = [&](int l) { return at(l).result.rank > 0 && at(l).result[0] == frames; };
   std::vector<bool> needed(static_cast<std::size_t>(last) + 1);
-  needed[static_cast<std::size_t>(last)] = true;
+  needed[last] = true;
   int found = -1, operand = -1;
   for (int l = last; l >= 0; --l) {
-    if (!needed[static_cast<std::size_t>(l)]) continue;
+    if (!needed[l]) continue;
     for (const int k : at(l).operands) {
-      needed[static_cast<std::size_t>(k)] = true;
+      needed[k] = true;
       if (has(k) && !has(l)) found = l, operand = k;
     }
   }
@@ -90,7 +90,7 @@ const value_info* declared_value(const model& m, const std::string& name) {
 
 std::optional<contradiction> compare_output(const network& net, int computed, const value_info* declared, const batch& b,
                                             const symbol_extents& symbols, bool numbers) {
-  const shape s = net.layers[static_cast<std::size_t>(computed)].result;
+  const shape s = net.layers[computed].result;
   const bool has_batch = s.rank > 0 && s[0] == b.frames, one = s.rank > 0 && s[0] == 1;
   // Some exporters write no axes for an unknown shape.
   const bool known = declared && declared->shape && !declared->shape->empty();

@@ -382,7 +382,7 @@ class converter : inner_graphs {
     if (!s && keeps_shape(n.operator_name))
       for (const auto& in : n.inputs)
         if (const auto v = values_.find(in); v != values_.end() && v->second.is == value::kind::layer) {
-          s = net_.layers[static_cast<std::size_t>(v->second.index)].result;
+          s = net_.layers[v->second.index].result;
           break;
         }
     if (!s) return {};
@@ -402,7 +402,7 @@ class converter : inner_graphs {
         if (number_of(type) == dice::tensor::number::float32 && !is_real(type))
           return tell("it holds " + onnx2hpp::name_of(type) + "; outputs can be FLOAT, INT64, INT32, UINT8 or BOOL");
         if (!keeps_declared_shape(name, v->second.index)) return;
-        const shape s = net_.layers[static_cast<std::size_t>(v->second.index)].result;
+        const shape s = net_.layers[v->second.index].result;
         net_.layers.push_back({dice::ops::output{.number = number_of(type)}, {v->second.index}, {}, name, s});
         break;
       }

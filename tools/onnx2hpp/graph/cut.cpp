@@ -56,8 +56,7 @@ class cutter {
   }
   bool computed(const std::string& name) const {
     const auto v = g_.values.find(name);
-    return v != g_.values.end() && v->second.is == value::kind::layer &&
-           !is_input(g_.net.layers[static_cast<std::size_t>(v->second.index)]);
+    return v != g_.values.end() && v->second.is == value::kind::layer && !is_input(g_.net.layers[v->second.index]);
   }
 
   /// The only tensor from which a node takes, arranges or compares elements to get `name`; "" if it computes more.

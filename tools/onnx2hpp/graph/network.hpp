@@ -61,7 +61,7 @@ struct network {
 
   std::vector<shape> operand_shapes(const layer& l) const {
     std::vector<shape> out;
-    for (int k : l.operands) out.push_back(layers[static_cast<std::size_t>(k)].result);
+    for (int k : l.operands) out.push_back(layers[k].result);
     return out;
   }
   std::int64_t macs(const layer& l) const { return l.op.macs(operand_shapes(l), l.result); }

@@ -56,11 +56,11 @@ std::optional<numbers> integers_of(element type) {
   }
 }
 
-bool node_context::given(int k) const { return k < inputs() && !node_.inputs[static_cast<std::size_t>(k)].empty(); }
+bool node_context::given(int k) const { return k < inputs() && !node_.inputs[k].empty(); }
 
 const value& node_context::at(int k) const {
   if (!given(k)) refuse(fmt::format("its input {} is missing", k));
-  const std::string& name = node_.inputs[static_cast<std::size_t>(k)];
+  const std::string& name = node_.inputs[k];
   const auto found = values_.find(name);
   if (found == values_.end())
     throw refusal{fmt::format("no node produces its input {}", quote(name)), "export the model again", false};
@@ -78,12 +78,12 @@ const value& node_context::use(int k) const {
 bool node_context::is_constant(int k) const { return given(k) && at(k).is == value::kind::constant; }
 
 std::string node_context::described(int k, const char* what) const {
-  return fmt::format("its input {} ({})", quote(node_.inputs[static_cast<std::size_t>(k)]), what);
+  return fmt::format("its input {} ({})", quote(node_.inputs[k]), what);
 }
 
 std::string node_context::shown(int k) const {
   const value& v = at(k);
-  const auto name = quote(node_.inputs[static_cast<std::size_t>(k)]);
+  const auto name = quote(node_.inputs[k]);
   if (v.is == value::kind::constant) return fmt::format("{} {{{}}}", name, fmt::join(v.data.dims, ", "));
   return v.index < 0 ? name : fmt::format("{} {}", name, literal(shape_of(v.index)));
 }
@@ -119,7 +119,7 @@ double node_context::real(int k, const char* what) const {
 
 int node_context::activation(int k) const {
   const auto& v = use(k);
-  const auto name = [&] { return quote(node_.inputs[static_cast<std::size_t>(k)]); };
+  const auto name = [&] { return quote(node_.inputs[k]); };
   if (v.index < 0)
     refuse(fmt::format("its input {} is a {}", name(), v.is == value::kind::sequence ? "sequence of tensors" : "constant"));
   if (v.holds.type != element::float32)
@@ -145,8 +145,7 @@ int node_context::moved(const value& v) {
 
 const std::vector<value>& node_context::sequence(int k) const {
   const value& v = use(k);
-  if (v.is != value::kind::sequence)
-    refuse(fmt::format("its input {} is no sequence of tensors", quote(node_.inputs[static_cast<std::size_t>(k)])));
+  if (v.is != value::kind::sequence) refuse(fmt::format("its input {} is no sequence of tensors", quote(node_.inputs[k])));
   return v.items;
 }
 
@@ -260,12 +259,12 @@ int node_context::add(operation op, std::vector<int> operands, std::vector<param
 }
 
 void node_context::result(int index, int k) {
-  if (k < outputs()) results_[node_.outputs[static_cast<std::size_t>(k)]] = {value::kind::layer, index, {}, {}, holds_};
+  if (k < outputs()) results_[node_.outputs[k]] = {value::kind::layer, index, {}, {}, holds_};
 }
 
 void node_context::result(constant c, int k) {
   if (c.dims.size() > max_axes) refuse(fmt::format("its output has {} axes", c.dims.size()));
-  if (k < outputs()) results_[node_.outputs[static_cast<std::size_t>(k)]] = {value::kind::constant, -1, std::move(c)};
+  if (k < outputs()) results_[node_.outputs[k]] = {value::kind::constant, -1, std::move(c)};
 }
 
 void node_context::result(value v) {

@@ -93,7 +93,7 @@ class node_context {
   const numbers& holds() const { return holds_; }
   void holds(const numbers& results) { holds_ = results; }
   const network& layers() const { return net_; }
-  const shape& shape_of(int layer) const { return net_.layers[static_cast<std::size_t>(layer)].result; }
+  const shape& shape_of(int layer) const { return net_.layers[layer].result; }
 
   /// Attributes that the importer declares; at opsets that lack them, they are not given.
   bool has(const char* attribute) const { return look_up(attribute); }

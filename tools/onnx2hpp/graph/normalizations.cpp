@@ -83,11 +83,11 @@ class finder : pattern {
   }
 
   void count(const layer& l, int by) {
-    for (const int k : l.operands) readers_[static_cast<std::size_t>(k)] += by;
+    for (const int k : l.operands) readers_[k] += by;
   }
 
  private:
-  bool is_only_reader(int l) const { return readers_[static_cast<std::size_t>(l)] == 1; }
+  bool is_only_reader(int l) const { return readers_[l] == 1; }
   /// x and sqrt(…), if layer `l` is x / sqrt(…) or x · 1 / sqrt(…); else -1, -1.
   std::pair<int, int> fraction(int l) const {
     const auto is_root = [&](int k) { return is(kind::sqrt, k) && number<ops::add>(operand(k)); };
@@ -140,7 +140,7 @@ class finder : pattern {
 
 void join_normalizations(network& net) {
   finder look(net);
-  const auto at = [&](int l) -> layer& { return net.layers[static_cast<std::size_t>(l)]; };
+  const auto at = [&](int l) -> layer& { return net.layers[l]; };
   const auto set = [&](int l, operation op, std::vector<int> operands, std::vector<parameter> parameters = {}) {
     look.count(at(l), -1);
     at(l).op = std::move(op), at(l).operands = std::move(operands), at(l).parameters = std::move(parameters);

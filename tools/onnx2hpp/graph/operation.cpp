@@ -30,7 +30,7 @@ template <dice::graph::arithmetic F> std::string attributes_of(const ops::binary
 std::string attributes_of(const ops::einsum& op) {
   const auto axes = [&](std::size_t k) {
     std::string text;
-    for (int o = 0; o < op.rank; ++o) text += (o ? ", " : "") + literal(op.of[k][static_cast<std::size_t>(o)]);
+    for (int o = 0; o < op.rank; ++o) text += (o ? ", " : "") + literal(op.of[k][o]);
     return "{" + text + "}";
   };
   initialiser out;

@@ -23,7 +23,7 @@ constexpr std::int64_t most = 1 << 24;
 std::optional<std::array<int, 4>> joined(const ops::pad& pad, const shape& in, std::array<int, 4> pads) {
   if (pad.mode != ops::padding::constant || pad.value != 0 || in.rank < 3 || in.rank > 4) return {};
   for (int a = 0; a < in.rank; ++a) {
-    const auto before = pad.before[static_cast<std::size_t>(a)], after = pad.after[static_cast<std::size_t>(a)];
+    const auto before = pad.before[a], after = pad.after[a];
     if (before < 0 || after < 0 || before > most || after > most || (a < 2 && (before > 0 || after > 0))) return {};
     if (a < 2) continue;
     const auto w = static_cast<std::size_t>(a - in.rank + 2);  // tensors of rank 3 use the second axis
@@ -45,11 +45,11 @@ void fold_padding(network& net) {
     auto* conv = l.op.get_if<ops::conv>();
     auto* pool = l.op.get_if<ops::max_pool>();
     if (!conv && !pool) continue;
-    const layer& before = net.layers[static_cast<std::size_t>(l.operands[0])];
+    const layer& before = net.layers[l.operands[0]];
     const auto* pad = before.op.get_if<ops::pad>();
     if (!pad) continue;
     const int source = before.operands[0];
-    const auto& of = net.layers[static_cast<std::size_t>(source)];
+    const auto& of = net.layers[source];
     const auto pads = joined(*pad, of.result, conv ? conv->pads : pool->pads);
     if (!pads) continue;
     operation made = l.op;

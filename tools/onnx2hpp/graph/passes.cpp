@@ -189,19 +189,19 @@ int drop_unused(network& net) {
   for (std::size_t i = size; i-- > 0;) {
     if (is_input(net.layers[i]) || is_output(net.layers[i])) used[i] = true;
     if (used[i])
-      for (int k : net.layers[i].operands) used[static_cast<std::size_t>(k)] = true;
+      for (int k : net.layers[i].operands) used[k] = true;
   }
   std::vector<int> new_index(size, -1);
   std::vector<layer> kept;
   for (std::size_t i = 0; i < size; ++i) {
     if (!used[i]) continue;
     new_index[i] = static_cast<int>(kept.size());
-    for (int& k : net.layers[i].operands) k = new_index[static_cast<std::size_t>(k)];
+    for (int& k : net.layers[i].operands) k = new_index[k];
     kept.push_back(std::move(net.layers[i]));
   }
   net.layers = std::move(kept);
   for (auto& [name, index] : net.tensors)
-    if (index >= 0) index = new_index[static_cast<std::size_t>(index)];
+    if (index >= 0) index = new_index[index];
   return static_cast<int>(size - net.layers.size());
 }
 

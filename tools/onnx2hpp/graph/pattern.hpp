@@ -15,7 +15,7 @@ class pattern {
  public:
   explicit pattern(const network& net) : net_(net) {}
 
-  const layer& at(int l) const { return net_.layers[static_cast<std::size_t>(l)]; }
+  const layer& at(int l) const { return net_.layers[l]; }
   int operand(int l, std::size_t k = 0) const { return at(l).operands[k]; }
   template <class Op> const Op* get(int l) const { return at(l).op.get_if<Op>(); }
   template <class Op> bool reads(int l, int x) const { return get<Op>(l) && operand(l) == x; }

@@ -40,7 +40,7 @@ class matcher : pattern {
       if (const int x = relu6_of(p.factors[0]); x >= 0) return {{ops::hard_sigmoid{1.f / 6, 0.5f}, x}};
     if (p.factors.size() != 2) return {};
     for (const int k : {0, 1}) {
-      const int x = p.factors[static_cast<std::size_t>(k)], other = p.factors[static_cast<std::size_t>(1 - k)];
+      const int x = p.factors[k], other = p.factors[1 - k];
       if (nearly(p.number, 1) && reads<ops::sigmoid>(other, x)) return {{ops::elementwise{{kind::swish, 1}}, x}};
       if (nearly(p.number, 0.5) && is_gelus_factor(other, x)) return {{ops::elementwise{{kind::gelu}}, x}};
       if (nearly(p.number, 0.5) && is_tanh_gelus_factor(other, x)) return {{ops::elementwise{{kind::gelu_tanh}}, x}};
@@ -100,7 +100,7 @@ class matcher : pattern {
 void join_functions(network& net) {
   for (std::size_t i = 0; i < net.layers.size(); ++i)
     if (auto found = matcher(net).function_of(static_cast<int>(i));
-        found && net.layers[i].result == net.layers[static_cast<std::size_t>(found->second)].result) {
+        found && net.layers[i].result == net.layers[found->second].result) {
       net.layers[i].op = std::move(found->first);
       net.layers[i].operands = {found->second};
       net.layers[i].parameters.clear();

@@ -16,7 +16,7 @@ using dice::tensor::max_rank;
 /// An array with a number for each axis.
 template <class T> std::array<T, max_rank> placed(const std::array<T, max_rank>& values, const order& axes) {
   auto out = values;
-  for (int a = 0; a < axes.rank; ++a) out[static_cast<std::size_t>(axes[a])] = values[static_cast<std::size_t>(a)];
+  for (int a = 0; a < axes.rank; ++a) out[axes[a]] = values[a];
   return out;
 }
 
@@ -104,9 +104,9 @@ same of(const ops::reduce& op, const layer& l, const order& axes, const shape&) 
   order result(l.result.rank);
   int value_axis = 0;
   for (int a = 0; a < axes.rank; ++a) {
-    if (op.over[static_cast<std::size_t>(a)]) continue;
+    if (op.over[a]) continue;
     int held_axis = 0;
-    for (int h = 0; h < axes[a]; ++h) held_axis += !made.over[static_cast<std::size_t>(h)];
+    for (int h = 0; h < axes[a]; ++h) held_axis += !made.over[h];
     result[value_axis++] = held_axis;
   }
   return changed(l, made, result);

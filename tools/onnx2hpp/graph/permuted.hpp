@@ -23,10 +23,10 @@ struct order {
     for (int a = 0; a < rank; ++a) (*this)[a] = a;
   }
   order(const dice::ops::transpose& t, int axes) : order(axes) {
-    for (int a = 0; a < rank; ++a) (*this)[a] = t.perm[static_cast<std::size_t>(a)];
+    for (int a = 0; a < rank; ++a) (*this)[a] = t.perm[a];
   }
-  int& operator[](int a) { return axis[static_cast<std::size_t>(a)]; }
-  int operator[](int a) const { return axis[static_cast<std::size_t>(a)]; }
+  int& operator[](int a) { return axis[a]; }
+  int operator[](int a) const { return axis[a]; }
   auto operator<=>(const order&) const = default;
 
   bool in_order() const { return *this == order(rank); }

@@ -46,9 +46,9 @@ class rewriter {
   }
 
  private:
-  const layer& at(int l) const { return to_.layers[static_cast<std::size_t>(l)]; }
-  const place& place_of(int old) const { return places_[static_cast<std::size_t>(old)]; }
-  const shape& shape_of(int old) const { return from_.layers[static_cast<std::size_t>(old)].result; }
+  const layer& at(int l) const { return to_.layers[l]; }
+  const place& place_of(int old) const { return places_[old]; }
+  const shape& shape_of(int old) const { return from_.layers[old].result; }
 
   /// The layer that has old layer `old`'s result in the model's order; -1: none.
   int known_at(int old) const {

@@ -207,16 +207,14 @@ class mapping_reader {
     std::vector<const entry*> chosen(net_.layers.size());
     for (const auto& e : entries)
       for (int id : *e.layers) {
-        auto& best = chosen[static_cast<std::size_t>(id)];
-        const auto order = [&](const entry& x) {
-          return std::pair(x.layers->size(), x.name != net_.layers[static_cast<std::size_t>(id)].identifier);
-        };
+        auto& best = chosen[id];
+        const auto order = [&](const entry& x) { return std::pair(x.layers->size(), x.name != net_.layers[id].identifier); };
         if (!best || order(e) < order(*best)) best = &e;
       }
     const std::set<const entry*> used(chosen.begin(), chosen.end());
     for (const auto& e : entries)
       if (!e.layers->empty() && !used.contains(&e)) {
-        const auto& other = *chosen[static_cast<std::size_t>(*e.layers->begin())];
+        const auto& other = *chosen[*e.layers->begin()];
         tell_twice(e.rank, e.name, other.rank, fmt::format(" as {}", quote(other.name)));
       }
     std::vector<int> owner(net_.layers.size(), -1);
@@ -230,7 +228,7 @@ class mapping_reader {
     }
     place_ends(owner);
     for (std::size_t id = 0; id < owner.size(); ++id)
-      if (owner[id] >= 0) ranks_[static_cast<std::size_t>(owner[id])].layers.push_back(static_cast<int>(id));
+      if (owner[id] >= 0) ranks_[owner[id]].layers.push_back(static_cast<int>(id));
   }
 
   /// The names of all lists, without those that are wrong.
@@ -267,10 +265,10 @@ class mapping_reader {
   void place_ends(std::vector<int>& owner) const {
     for (std::size_t id = 0; id < owner.size(); ++id)
       for (int k : net_.layers[id].operands)
-        if (auto& input = owner[static_cast<std::size_t>(k)]; input < 0) input = owner[id];
+        if (auto& input = owner[k]; input < 0) input = owner[id];
     for (std::size_t id = 0; id < owner.size(); ++id) {
       const auto& l = net_.layers[id];
-      if (owner[id] < 0 && is_output(l)) owner[id] = owner[static_cast<std::size_t>(l.operands[0])];
+      if (owner[id] < 0 && is_output(l)) owner[id] = owner[l.operands[0]];
       if (owner[id] < 0) owner[id] = 0;  // nobody reads it
     }
   }

@@ -44,13 +44,11 @@ struct limits {
     const auto batches = std::max<std::int64_t>(1, static_cast<std::int64_t>(keys.size()));
     std::vector<double> out(folded_size({batches, queries, all}, "its mask becomes a constant"));
     for (std::int64_t b = 0, i = 0; b < batches; ++b) {
-      const auto seen = keys.empty() ? all : keys[static_cast<std::size_t>(b)],
-                 offset = keys.empty() ? past : seen - queries;
+      const auto seen = keys.empty() ? all : keys[b], offset = keys.empty() ? past : seen - queries;
       for (std::int64_t q = 0; q < queries; ++q)
         for (std::int64_t k = 0; k < all; ++k, ++i) {
           const auto back = q + offset - k;
-          if ((left >= 0 && back > left) || (right >= 0 && -back > right) || k >= seen)
-            out[static_cast<std::size_t>(i)] = never;
+          if ((left >= 0 && back > left) || (right >= 0 && -back > right) || k >= seen) out[i] = never;
         }
     }
     return make_constant(element::float32, {batches, 1, queries, all}, std::span<const double>(out));
@@ -166,7 +164,7 @@ void import_attention(node_context& n) {
   stages.insert(stages.end(), {scores, seen_weights});
   const auto stage = n.integer("qk_matmul_output_mode", 0);
   n.require(stage >= 0 && stage < 4, "its qk_matmul_output_mode is not 0, 1, 2 or 3");
-  n.result(stages[static_cast<std::size_t>(stage)], 3);
+  n.result(stages[stage], 3);
   const int weights = reshape_layer(n, seen_weights, {batch, kv_heads, sharing, queries, keys});
   const int y = einsum_layer(n, weights, v, "bgrst", terms_v, flat ? "bsgrv" : "bgrsv");
   n.result(reshape_layer(n, y, flat ? shape{batch, queries, heads * v_size} : shape{batch, heads, queries, v_size}));

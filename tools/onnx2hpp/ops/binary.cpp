@@ -128,7 +128,7 @@ void import_trilu(node_context& n) {
                            std::numeric_limits<double>::quiet_NaN());
   for (std::int64_t r = 0; r < rows; ++r)
     for (std::int64_t c = 0; c < columns; ++c)
-      if (upper ? c - r < k[0] : c - r > k[0]) mask[static_cast<std::size_t>(r * columns + c)] = 0;
+      if (upper ? c - r < k[0] : c - r > k[0]) mask[r * columns + c] = 0;
   n.result(replace(n, x, make_constant(element::float32, {rows, columns}, std::span<const double>(mask))));
 }
 

@@ -56,10 +56,10 @@ void import_concat(node_context& n) {
     if (!n.is_constant(k)) continue;
     const auto& c = n.data(k, "operand");
     const auto values = reals(c);
-    const auto row = c.dims[static_cast<std::size_t>(axis)] * inner;
+    const auto row = c.dims[axis] * inner;
     for (std::int64_t o = 0; o < outer; ++o)
       std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(o * row), row,
-                  fixed.begin() + static_cast<std::ptrdiff_t>((o * extent + starts[static_cast<std::size_t>(k)]) * inner));
+                  fixed.begin() + static_cast<std::ptrdiff_t>((o * extent + starts[k]) * inner));
   }
   n.result(add_bias(n, joined, make_constant(element::float32, dims, std::span<const double>(fixed))));
 }

@@ -33,8 +33,7 @@ class loop_joints {
   /// Gives output k of the node, if anyone reads it, a value.
   void give(int k, const std::string& name) {
     const auto& outputs = n_.self().outputs;
-    if (k < n_.outputs() && !outputs[static_cast<std::size_t>(k)].empty())
-      add("Identity", {name}, {}, outputs[static_cast<std::size_t>(k)]);
+    if (k < n_.outputs() && !outputs[k].empty()) add("Identity", {name}, {}, outputs[k]);
   }
   /// The values joined along a new axis.
   std::string stacked(const value_names& values, std::int64_t axis) {
@@ -117,7 +116,7 @@ void import_if(node_context& n) {
   const subgraph& branch = n.graph(holds ? "then_branch" : "else_branch");
   require_inputs_and_outputs(n, branch, 0, static_cast<std::size_t>(n.outputs()));
   const auto out = n.graphs().convert(n.self(), branch, {}, "");
-  for (int k = 0; k < n.outputs(); ++k) loop_joints(n).give(k, out[static_cast<std::size_t>(k)]);
+  for (int k = 0; k < n.outputs(); ++k) loop_joints(n).give(k, out[k]);
 }
 
 /// The condition after iteration `i` of a Loop, whose name is `name`.
@@ -284,7 +283,7 @@ void import_sequence_map(node_context& n) {
   for (std::size_t i = 0; i < count; ++i) {
     value_names given;
     for (int k = 0; k < n.inputs(); ++k) {
-      const auto& name = n.self().inputs[static_cast<std::size_t>(k)];
+      const auto& name = n.self().inputs[k];
       const bool is_sequence = n.any(k).is == value::kind::sequence;
       n.require(!is_sequence || n.sequence(k).size() == count, "its sequences differ in length");
       given.push_back(is_sequence ? join.item(name, static_cast<std::int64_t>(i)) : name);
@@ -292,7 +291,7 @@ void import_sequence_map(node_context& n) {
     const auto out = n.graphs().convert(n.self(), body, given, std::to_string(i));
     for (std::size_t k = 0; k < results.size(); ++k) results[k].push_back(out[k]);
   }
-  for (int k = 0; k < n.outputs(); ++k) join.give(k, join.sequence(results[static_cast<std::size_t>(k)]));
+  for (int k = 0; k < n.outputs(); ++k) join.give(k, join.sequence(results[k]));
 }
 
 const graph_importer known_control_flow[] = {

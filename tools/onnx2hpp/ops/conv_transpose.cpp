@@ -115,7 +115,7 @@ void import_conv_transpose(node_context& n) {
             for (std::int64_t tx = 0; tx < v.taps(); ++tx) {
               const auto ky = y.index(phase / v.stride, ty), kx = v.index(phase % v.stride, tx);
               const auto at = (((g * in_group + i) * of_group + c) * y.kernel + ky) * v.kernel + kx;
-              weights.push_back(ky < 0 || kx < 0 ? 0 : old[static_cast<std::size_t>(at)]);
+              weights.push_back(ky < 0 || kx < 0 ? 0 : old[at]);
             }
   std::vector<std::int64_t> dims{op.channels, in_group, y.taps(), v.taps()};
   if (in.rank == 3) dims.erase(dims.begin() + 2);
@@ -127,7 +127,7 @@ void import_conv_transpose(node_context& n) {
               "its bias does not have one element for each output channel");
     std::vector<double> repeated;
     for (std::int64_t k = 0; k < op.channels; ++k)
-      repeated.push_back(bias[static_cast<std::size_t>(k / (phases * of_group) * of_group + k % of_group)]);
+      repeated.push_back(bias[k / (phases * of_group) * of_group + k % of_group]);
     op.bias = true;
     parameters.push_back(
         {"bias", make_constant(element::float32, {op.channels}, std::span<const double>(repeated)), {op.channels}});

@@ -178,7 +178,7 @@ void import_gather_elements(node_context& n) {
   const int axis = n.axis(n.integer("axis", 0), in.rank);
   const auto inner = in.product(axis + 1, in.rank);
   auto others = from.dims;
-  others[static_cast<std::size_t>(axis)] = in[axis];
+  others[axis] = in[axis];
   if (others == dims) {
     indices at(from.at.size());
     for (std::size_t i = 0; i < at.size(); ++i) at[i] = from.at[i] / inner % in[axis];

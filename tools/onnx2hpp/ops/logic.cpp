@@ -14,7 +14,7 @@ namespace ops = dice::ops;
 int mask_of(node_context& n, int k) {
   const value& v = n.any(k);
   if (v.index < 0 || v.holds.type != element::boolean)
-    n.refuse("its input " + quote(n.self().inputs[static_cast<std::size_t>(k)]) + " holds no bools");
+    n.refuse("its input " + quote(n.self().inputs[k]) + " holds no bools");
   return v.holds.or_nan ? replace_nan(n, v.index, 0) : v.index;
 }
 

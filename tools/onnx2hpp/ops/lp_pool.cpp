@@ -24,11 +24,11 @@ void import_lp_pool(node_context& n) {
     window.ceil_mode = true;
     for (int a = 2; a < in.rank; ++a) {
       const int i = a - in.rank + 2;
-      if (window.reach(i) > in[a] + sum.pads[static_cast<std::size_t>(i)] + sum.pads[static_cast<std::size_t>(i) + 2])
+      if (window.reach(i) > in[a] + sum.pads[i] + sum.pads[static_cast<std::size_t>(i) + 2])
         continue;  // refused by the convolution
-      const auto read = (window.extent(i, in[a]) - 1) * window.strides[static_cast<std::size_t>(i)] + window.reach(i);
+      const auto read = (window.extent(i, in[a]) - 1) * window.strides[i] + window.reach(i);
       auto& behind = sum.pads[static_cast<std::size_t>(i) + 2];
-      const auto missing = read - (in[a] + sum.pads[static_cast<std::size_t>(i)] + behind);
+      const auto missing = read - (in[a] + sum.pads[i] + behind);
       if (missing > 0) behind += n.small(missing, "padding");
     }
   }

@@ -15,7 +15,7 @@ using dice::ops::padding;
 
 int pad_layer(node_context& n, int x, int axis, std::int64_t before, std::int64_t after) {
   pad op;
-  op.before[static_cast<std::size_t>(axis)] = before, op.after[static_cast<std::size_t>(axis)] = after;
+  op.before[axis] = before, op.after[axis] = after;
   return n.add(op, {x});
 }
 int pad_layer(node_context& n, int x, const pad_amounts& before, const pad_amounts& after, float value) {
@@ -28,7 +28,7 @@ namespace {
 int without_removed(node_context& n, int x, pad& op) {
   const shape in = n.shape_of(x);
   for (int a = 0; a < in.rank; ++a) {
-    auto &before = op.before[static_cast<std::size_t>(a)], &after = op.after[static_cast<std::size_t>(a)];
+    auto &before = op.before[a], &after = op.after[a];
     const auto first = std::max<std::int64_t>(0, -before), last = std::max<std::int64_t>(0, -after);
     if (first == 0 && last == 0) continue;
     n.require(first + last < in[a], "nothing is left of an axis");

@@ -11,7 +11,7 @@ using kind = dice::graph::activation::kind;
 
 int reduce_layer(node_context& n, int x, reduction how, const std::vector<int>& axes, bool keep) {
   reduce op{.keep = keep, .how = how};
-  for (const int a : axes) op.over[static_cast<std::size_t>(a)] = true;
+  for (const int a : axes) op.over[a] = true;
   return n.add(op, {x});
 }
 
@@ -65,7 +65,7 @@ template <reduction How> void import_arg(node_context& n) {
   const shape in = n.shape_of(x);
   reduce op{.keep = n.integer("keepdims", 1) != 0, .how = How};
   const int axis = n.axis(n.integer("axis", 0), in.rank);
-  op.over[static_cast<std::size_t>(axis)] = true;
+  op.over[axis] = true;
   op.last_index = n.integer("select_last_index", 0) != 0;
   n.require(in[axis] <= 1 << 24, "its axis has more than 2^24 elements, so float32 cannot hold every index");
   n.holds({.type = element::int64, .most = static_cast<double>(in[axis] - 1)});

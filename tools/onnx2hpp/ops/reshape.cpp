@@ -41,7 +41,7 @@ std::vector<std::int64_t> reshaped(node_context& n, const std::vector<std::int64
   known = element_count(closed);
   if (open >= 0) {
     if (known < 1 || all % known != 0) refuse(fmt::format("cannot be completed for the {} elements", all));
-    out[static_cast<std::size_t>(open)] = all / known;
+    out[open] = all / known;
   } else if (known != all) {
     refuse(fmt::format("has {} elements, not the {}", known < 0 ? "too many" : std::to_string(known), all));
   }

@@ -36,8 +36,8 @@ void for_axes(const std::vector<T>& values, const axes_t& axes, const shape& in,
   std::vector<bool> seen(static_cast<std::size_t>(in.rank));
   for (std::size_t i = 0; i < named; ++i) {
     const auto a = axes.empty() ? static_cast<int>(i) : node_context::axis(axes[i], in.rank);
-    node_context::require(!seen[static_cast<std::size_t>(a)], "it names an axis twice");
-    seen[static_cast<std::size_t>(a)] = true;
+    node_context::require(!seen[a], "it names an axis twice");
+    seen[a] = true;
     set(values[i], a);
   }
 }
@@ -51,7 +51,7 @@ void take_scales(resize& op, const std::vector<double>& scales, const axes_t& ax
     if (!(extent < most))
       node_context::refuse(fmt::format("it scales an axis by {:.6g}; at most {:.0f} elements are supported", scale, most));
     op.to[a] = static_cast<std::int64_t>(extent);
-    op.scales[static_cast<std::size_t>(a)] = static_cast<float>(scale);
+    op.scales[a] = static_cast<float>(scale);
   });
 }
 
@@ -67,7 +67,7 @@ void take_sizes(resize& op, node_context& n, const axes_t& axes, const shape& in
     constexpr int most = 1 << 24;
     n.require(size > 0 && size < most && in[a] < most, "one of its sizes is out of range");
     op.to[a] = size;
-    op.scales[static_cast<std::size_t>(a)] = static_cast<float>(static_cast<double>(size) / static_cast<double>(in[a]));
+    op.scales[a] = static_cast<float>(static_cast<double>(size) / static_cast<double>(in[a]));
     const auto more = size * under - over * in[a];
     if (over == 0 || (policy == "not_larger" ? more < 0 : more > 0)) over = size, under = in[a];
   });
@@ -75,7 +75,7 @@ void take_sizes(resize& op, node_context& n, const axes_t& axes, const shape& in
   op.ratio_over = static_cast<int>(over), op.ratio_under = static_cast<int>(under);
   for_axes(sizes, axes, in, "sizes", [&](std::int64_t, int a) {
     op.to[a] = (2 * over * in[a] + under) / (2 * under);
-    op.scales[static_cast<std::size_t>(a)] = static_cast<float>(static_cast<double>(over) / static_cast<double>(under));
+    op.scales[a] = static_cast<float>(static_cast<double>(over) / static_cast<double>(under));
   });
 }
 
@@ -102,8 +102,7 @@ void finish(node_context& n, resize op) {
   simplify(op, in);
   bool same = true;
   for (int a = 0; a < in.rank; ++a)
-    same = same && (op.mode == resizing::repeat ? op.factors[static_cast<std::size_t>(a)] == 1
-                                                : dice::ops::samples_one(op.axis(a, in, op.to)));
+    same = same && (op.mode == resizing::repeat ? op.factors[a] == 1 : dice::ops::samples_one(op.axis(a, in, op.to)));
   if (same) n.pass();
   else n.result(n.add(op, {x}));
 }
@@ -182,14 +181,14 @@ void import_resize(node_context& n) {
     n.require(roi.size() % 2 == 0, "its roi has an odd number of elements");
     n.require(std::ranges::all_of(roi, [](double at) { return std::isfinite(at); }), "its roi has NaN or an infinity");
     for_axes(std::vector<double>(roi.begin(), roi.begin() + static_cast<std::ptrdiff_t>(half)), axes, in,
-             "starts in its roi", [&](double at, int a) { op.begin[static_cast<std::size_t>(a)] = static_cast<float>(at); });
+             "starts in its roi", [&](double at, int a) { op.begin[a] = static_cast<float>(at); });
     for_axes(std::vector<double>(roi.begin() + static_cast<std::ptrdiff_t>(half), roi.end()), axes, in, "ends in its roi",
-             [&](double at, int a) { op.end[static_cast<std::size_t>(a)] = static_cast<float>(at); });
+             [&](double at, int a) { op.end[a] = static_cast<float>(at); });
   } else {
     n.ignore_input(1);
   }
   bool smaller = false;
-  for (int a = 0; a < in.rank; ++a) smaller = smaller || op.scales[static_cast<std::size_t>(a)] < 1;
+  for (int a = 0; a < in.rank; ++a) smaller = smaller || op.scales[a] < 1;
   if (n.integer("antialias", 0) != 0 && smaller && op.mode != resizing::nearest) filter(n, op);
   else finish(n, op);
 }

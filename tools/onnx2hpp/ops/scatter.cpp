@@ -45,7 +45,7 @@ class scattering {
       : n_(n), of_(of), updates_(static_cast<std::int64_t>(to.at.size()) * to.size), from_(elements(of), -1) {
     std::int64_t update = 0;
     for (const auto first : to.at)
-      for (std::int64_t e = 0; e < to.size; ++e) from_[static_cast<std::size_t>(first + e)] = update++;
+      for (std::int64_t e = 0; e < to.size; ++e) from_[first + e] = update++;
     kept_ = std::ranges::count(from_, -1);
   }
 
@@ -66,7 +66,7 @@ class scattering {
   }
   /// Layer x with constant updates.
   int with_constant(int x, const std::vector<double>& u) const {
-    return written_over(x, [&](std::size_t i) { return from_[i] < 0 ? kept : u[static_cast<std::size_t>(from_[i])]; });
+    return written_over(x, [&](std::size_t i) { return from_[i] < 0 ? kept : u[from_[i]]; });
   }
   /// A constant with the updates of layer u.
   int in_constant(const std::vector<double>& x, int u) const {
@@ -112,8 +112,8 @@ class scattering {
 
   /// x with u in box b, of which x has the extents along the axes before `axis`.
   int put(int x, int u, const scatter_box& b, int axis) const {
-    const auto begin_of = [&](int a) { return b.begin[static_cast<std::size_t>(a)]; };
-    const auto end_of = [&](int a) { return b.end[static_cast<std::size_t>(a)]; };
+    const auto begin_of = [&](int a) { return b.begin[a]; };
+    const auto end_of = [&](int a) { return b.end[a]; };
     const auto whole = [&](int a) { return begin_of(a) == 0 && end_of(a) == of_[a]; };
     while (axis < of_.rank && whole(axis)) ++axis;
     if (axis == of_.rank) return u;
@@ -144,13 +144,12 @@ class scattering {
     const auto more = updates_ / (outer * inner);
     std::vector<std::int64_t> out;
     for (std::int64_t k = 0; k < extent; ++k) {
-      const auto from = from_[static_cast<std::size_t>(k * inner)];
+      const auto from = from_[k * inner];
       if (from >= 0 && (from % inner != 0 || from / inner >= more)) return {};
       out.push_back(from < 0 ? k : first + from / inner);
       for (std::int64_t o = 0; o < outer; ++o)
         for (std::int64_t e = 0; e < inner; ++e)
-          if (from_[static_cast<std::size_t>((o * extent + k) * inner + e)] != (from < 0 ? -1 : o * more * inner + from + e))
-            return {};
+          if (from_[(o * extent + k) * inner + e] != (from < 0 ? -1 : o * more * inner + from + e)) return {};
     }
     return out;
   }

@@ -13,8 +13,8 @@ int slice_layer(node_context& n, int x, int axis, std::int64_t start, std::int64
   slice op;
   op.extents = n.shape_of(x);
   op.extents[axis] = count;
-  op.starts[static_cast<std::size_t>(axis)] = start;
-  op.steps[static_cast<std::size_t>(axis)] = count > 1 ? step : 1;
+  op.starts[axis] = start;
+  op.steps[axis] = count > 1 ? step : 1;
   return n.add(op, {x});
 }
 

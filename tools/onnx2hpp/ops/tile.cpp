@@ -19,7 +19,7 @@ int expand_layer(node_context& n, int x, const shape& to) {
   if (from != in) x = reshape_layer(n, x, from);
   tile op;
   for (int a = 0; a < to.rank; ++a)
-    if (from[a] == 1) op.repeats[static_cast<std::size_t>(a)] = to[a];
+    if (from[a] == 1) op.repeats[a] = to[a];
     else if (from[a] != to[a])
       n.refuse(fmt::format("its input {} cannot be broadcast to the new shape {}", literal(in), literal(to)));
   return from == to ? x : n.add(op, {x});
@@ -37,7 +37,7 @@ void import_expand(node_context& n) {
   shape to;
   for (int a = 0; a < rank; ++a) {
     const int own = a - (rank - in.rank), other = a - (rank - static_cast<int>(wanted.size()));
-    const std::int64_t extent = own < 0 ? 1 : in[own], asked = other < 0 ? 1 : wanted[static_cast<std::size_t>(other)];
+    const std::int64_t extent = own < 0 ? 1 : in[own], asked = other < 0 ? 1 : wanted[other];
     if (asked < 1) n.refuse(fmt::format("its new shape has the extent {}", asked));
     to.push_back(asked == 1 ? extent : asked);
   }

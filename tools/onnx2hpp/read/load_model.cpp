@@ -387,12 +387,11 @@ class loader {
     std::vector<std::byte> bytes(static_cast<std::size_t>(n) * width);
     const auto at = integers(indices);
     for (std::int64_t k = 0; k < count; ++k) {
-      std::int64_t position = linear ? at[static_cast<std::size_t>(k)] : 0;
+      std::int64_t position = linear ? at[k] : 0;
       for (std::int64_t a = 0; !linear && a < rank; ++a) {
-        const auto i = at[static_cast<std::size_t>(k * rank + a)];
-        if (i < 0 || i >= dims[static_cast<std::size_t>(a)])
-          throw file_error("it is a sparse tensor with an index out of range");
-        position = position * dims[static_cast<std::size_t>(a)] + i;
+        const auto i = at[k * rank + a];
+        if (i < 0 || i >= dims[a]) throw file_error("it is a sparse tensor with an index out of range");
+        position = position * dims[a] + i;
       }
       if (position < 0 || position >= n) throw file_error("it is a sparse tensor with an index out of range");
       std::memcpy(bytes.data() + static_cast<std::size_t>(position) * width,

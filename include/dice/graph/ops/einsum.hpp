@@ -25,7 +25,7 @@ struct einsum {
 
   /// Shape of a (k = 0) and b (k = 1).
   constexpr const tensor::shape& operand(int k, graph::shapes in) const {
-    if (which == constant::none) return in[static_cast<std::size_t>(k)];
+    if (which == constant::none) return in[k];
     return is_fixed(k) ? fixed : in[0];
   }
   constexpr bool is_fixed(int k) const { return which == (k == 0 ? constant::first : constant::second); }

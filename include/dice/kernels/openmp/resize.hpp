@@ -90,7 +90,7 @@ template <> struct kernel<openmp::backend, ops::resize> : openmp::base<ops::resi
             for (int i = 0; i < down.count; ++i) {
               const float w = down.weight[i] * s.weight[k];
               const float* from = c.inputs[0] + (down.offset[i] * in[last] + column) * Lanes;
-              for (std::int64_t lane = 0; lane < Lanes; ++lane) y[static_cast<std::size_t>(lane)] += w * from[lane];
+              for (std::int64_t lane = 0; lane < Lanes; ++lane) y[lane] += w * from[lane];
             }
           }
           std::copy_n(y.data(), Lanes, to);

@@ -34,12 +34,7 @@ struct owned_mapping {
       e.dev.cores = {cores.data() + core, n}, core += n;
     }
   }
-  written_mapping values() const {
-    return {is,
-            of_this_network,
-            {entries.data(), static_cast<std::size_t>(entries.size())},
-            {points.data(), static_cast<std::size_t>(points.size())}};
-  }
+  written_mapping values() const { return {is, of_this_network, entries, points}; }
 };
 
 }  // namespace dice::placement
