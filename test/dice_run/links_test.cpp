@@ -78,7 +78,7 @@ TEST(ClusterHeader, SpeedsFollowFromTheKindOfCore) {
     host_facts h;
     h.host = "h", h.architecture = k.architecture, h.model = "unknown", h.memory = std::int64_t{1} << 30,
     h.flags = {k.flags};
-    h.cores = {{.implementer = k.implementer, .part = k.part, .ghz = k.ghz}};
+    h.cores = {{.implementer = k.implementer, .part = k.part, .ghz = k.ghz, .siblings = ""}};
     for (const auto& [found, memory] : {std::pair{0.8, "0.8"}, {0., "4"}}) {
       h.fill_gbytes_per_s = found;
       EXPECT_NE(cluster_header({{h}, {}, ""}).find(std::string("dice::gbytes_per_s<") + memory + ">"), std::string::npos);
