@@ -48,7 +48,7 @@ inline schedule::built_split shared(const real_network& net, placement::work how
   works.work_of.front() = works.work_of.back() = 0;
   for (int r = 0; r < ranks; ++r) works.run_ranks.push_back(r);
   how.first_rank = 1, how.ranks = ranks;
-  works.works = {{.how = placement::way::whole, .first_rank = 0, .ranks = 1}, how};
+  works.works = {{.cut = placement::geometry::whole, .first_rank = 0, .ranks = 1}, how};
   std::vector<std::int64_t> limits(static_cast<std::size_t>(ranks), -1);
   limits[0] = limit;
   return plan_of(net, works, limits);

@@ -64,8 +64,8 @@ TEST(Expand, TilesSaveTheirWeightsOnce) {
   const auto variants = [&](std::int64_t limit) {
     test::assigned works{
         .owner = std::vector<int>(4), .work_of = {0, 1, 0, 0}, .run_ranks = {0, 0}, .shares = {}, .works = {}};
-    works.works = {{.how = placement::way::whole, .first_rank = 0, .ranks = 1},
-                   {.how = placement::way::tiles, .first_rank = 1, .ranks = 1, .down = 2, .across = 2}};
+    works.works = {{.cut = placement::geometry::whole, .first_rank = 0, .ranks = 1},
+                   {.cut = placement::geometry::grid, .first_rank = 1, .ranks = 1, .down = 2, .across = 2}};
     meta::array<algorithm::choice> used;
     const auto is = test::plan_of(net, works, {limit}, 1, &used);
     return std::array<std::int64_t, 3>{used[tiled].variant, used[whole].variant, is.plan.ranks[0].peak_bytes};
@@ -117,7 +117,7 @@ TEST(Expand, StripsInTurnExchangeTheirBorders) {
   int last = net.add(ops::input{.extents = {1, 4, 24, 8}}, {});
   for (int i = 0; i < 2; ++i) last = net.add(ops::max_pool{.kernel = {3, 3}, .pads = {1, 1, 1, 1}}, {last});
   net.add(ops::output{}, {last});
-  const auto is = test::shared(net, {.how = placement::way::tiles, .down = 4, .across = 1});
+  const auto is = test::shared(net, {.cut = placement::geometry::grid, .down = 4, .across = 1});
   const auto parts = is.net.view();
   int borders = 0;
   for (const auto& m : is.plan.messages) {
@@ -135,8 +135,8 @@ TEST(Expand, BordersThatTouchAreSentAtOnce) {
   int last = net.add(ops::input{.extents = {1, 4, 8, 8}}, {});
   for (int i = 0; i < 2; ++i) last = net.add(ops::max_pool{.kernel = {3, 3}, .pads = {1, 1, 1, 1}}, {last});
   net.add(ops::output{}, {last});
-  const auto is = test::shared(net, {.how = placement::way::tiles, .down = 4, .across = 1});  // of two rows each
-  std::vector<std::array<std::int64_t, 3>> rows;                                              // sender, first, end
+  const auto is = test::shared(net, {.cut = placement::geometry::grid, .down = 4, .across = 1});  // of two rows each
+  std::vector<std::array<std::int64_t, 3>> rows;                                                  // sender, first, end
   for (const auto& m : is.plan.messages)
     if (const auto& part = is.net.view().parts[m.layer]; part.layer == 1)
       rows.push_back({m.from, part.box.begin[2], part.box.end[2]});
@@ -154,7 +154,7 @@ TEST(Expand, CutsSuitTheLayersBehind) {
       last = i == 2 ? net.add(ops::max_pool{.kernel = {2, 2}, .strides = {2, 2}}, {last})
                     : net.add(ops::conv{.channels = channels, .kernel = {3, 3}, .pads = {1, 1, 1, 1}}, {last});
   net.add(ops::output{}, {last});
-  const auto is = test::shared(net, {.how = placement::way::rows});
+  const auto is = test::shared(net, {.cut = placement::geometry::rows});
   const auto parts = is.net.view();
   std::vector<std::int64_t> begins;
   for (std::size_t l = 0; l < parts.parts.size(); ++l)
@@ -175,8 +175,8 @@ TEST(Expand, ExchangesAreAsRareAsWished) {
     std::int64_t begin, end;
     bool operator==(const sent&) const = default;
   };
-  const auto messages = [](placement::way how, int every) {
-    const bool rows = how == placement::way::rows;
+  const auto messages = [](placement::geometry how, int every) {
+    const bool rows = how == placement::geometry::rows;
     test::real_network net;
     net.add(ops::input{.extents = {1, 16, rows ? 32 : 8, rows ? 8 : 32}}, {});
     for (int l = 1; l < 7; ++l)
@@ -184,7 +184,7 @@ TEST(Expand, ExchangesAreAsRareAsWished) {
       else if (l == 5) net.add(ops::batch_normalization{}, {l - 1}, {{16}, {16}});
       else net.add(ops::max_pool{.kernel = {3, 3}, .pads = {1, 1, 1, 1}}, {l - 1});
     net.add(ops::output{}, {6});
-    const auto is = test::shared(net, {.how = how, .exchange_every = every});
+    const auto is = test::shared(net, {.cut = how, .exchange_every = every});
     std::vector<sent> out;
     for (const auto& m : is.plan.messages) {
       const auto& part = is.net.view().parts[m.layer];
@@ -196,7 +196,7 @@ TEST(Expand, ExchangesAreAsRareAsWished) {
     return out;
   };
   using all = std::vector<sent>;
-  for (const auto how : {placement::way::rows, placement::way::columns}) {
+  for (const auto how : {placement::geometry::rows, placement::geometry::columns}) {
     EXPECT_TRUE((messages(how, 1) == all{{0, 0, 15, 32},
                                          {2, 0, 15, 16},
                                          {2, 1, 16, 17},
@@ -219,9 +219,9 @@ TEST(Expand, EachWorkCountsItsOwnExchanges) {
   net.add(ops::output{}, {last});
   test::assigned works{
       .owner = std::vector<int>(5), .work_of = {0, 1, 2, 2, 0}, .run_ranks = {0, 0, 1, 0, 1}, .shares = {}, .works = {}};
-  works.works = {{.how = placement::way::whole, .first_rank = 0, .ranks = 1},
-                 {.how = placement::way::rows, .first_rank = 1, .ranks = 2, .exchange_every = 2},
-                 {.how = placement::way::rows, .first_rank = 3, .ranks = 2, .exchange_every = 2}};
+  works.works = {{.cut = placement::geometry::whole, .first_rank = 0, .ranks = 1},
+                 {.cut = placement::geometry::rows, .first_rank = 1, .ranks = 2, .exchange_every = 2},
+                 {.cut = placement::geometry::rows, .first_rank = 3, .ranks = 2, .exchange_every = 2}};
   const auto is = test::plan_of(net, works, {-1, -1});
   std::vector<std::array<std::int64_t, 4>> sent;  // layer, sender, first row, end
   for (const auto& m : is.plan.messages) {
@@ -242,7 +242,7 @@ TEST(Expand, WhatARankHasIsOnePiece) {
   pool(a);  // before the next exchange, so that a has one more row
   const int sum = net.add(ops::add{}, {pool(pool(pool(pool(input)))), a});
   net.add(ops::output{}, {pool(pool(sum))});
-  const auto is = test::shared(net, {.how = placement::way::rows, .exchange_every = 3});
+  const auto is = test::shared(net, {.cut = placement::geometry::rows, .exchange_every = 3});
   const auto all = is.net.view();
   std::vector<std::array<std::int64_t, 2>> rows;
   for (int l = 0; l < all.net.size(); ++l) {
@@ -266,7 +266,7 @@ TEST(Expand, PairsOfRowsStayTogether) {
       if (relu) last = net.add(ops::relu{}, {last});
       if (pool) last = net.add(ops::max_pool{.kernel = {2, 2}, .strides = {2, 2}}, {last});
       net.add(ops::output{}, {last});
-      const auto is = test::shared(net, {.how = placement::way::rows});
+      const auto is = test::shared(net, {.cut = placement::geometry::rows});
       for (const auto& p : is.net.view().parts)
         if (p.what == parts::part::kind::compute && p.layer < (relu ? 3 : 2)) {
           EXPECT_EQ(p.box.end[2] == 10 ? p.box.begin[2] : p.box.end[2], pool ? 4 : 5) << relu << pool;
@@ -281,8 +281,8 @@ TEST(Expand, PartsHaveTheirShareOfParameters) {
   const int conv = net.add(ops::conv{.channels = 32, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .bias = true}, {input},
                            {{32, 32, 3, 3}, {32}});
   net.add(ops::output{}, {net.add(ops::batch_normalization{}, {conv}, {{32}, {32}})});
-  const auto bytes = [&](placement::way how, int layer) {
-    const auto is = test::shared(net, {.how = how});
+  const auto bytes = [&](placement::geometry how, int layer) {
+    const auto is = test::shared(net, {.cut = how});
     const auto all = is.net.view();
     std::vector<std::int64_t> out;
     for (std::size_t l = 0; l < all.parts.size(); ++l)
@@ -290,7 +290,7 @@ TEST(Expand, PartsHaveTheirShareOfParameters) {
     return out;
   };
   using two = std::vector<std::int64_t>;
-  using enum placement::way;
+  using enum placement::geometry;
   EXPECT_EQ(bytes(rows, conv), (two{4 * (32 * 32 * 9 + 32), 4 * (32 * 32 * 9 + 32)}));
   EXPECT_EQ(bytes(output_channels, conv), (two{4 * (16 * 32 * 9 + 16), 4 * (16 * 32 * 9 + 16)}));
   EXPECT_EQ(bytes(input_channels, conv), (two{4 * (32 * 16 * 9 + 32), 4 * 32 * 16 * 9}));
@@ -304,7 +304,7 @@ TEST(Expand, PartsOfResizeHaveAllRepetitions) {
   last = net.add(ops::resize{.factors = {1, 1, 2, 2, 1, 1, 1, 1}}, {last});
   last = net.add(ops::max_pool{.kernel = {3, 3}, .pads = {1, 1, 1, 1}}, {last});
   net.add(ops::output{}, {last});
-  const auto is = test::shared(net, {.how = placement::way::rows, .exchange_every = 2});
+  const auto is = test::shared(net, {.cut = placement::geometry::rows, .exchange_every = 2});
   std::vector<std::array<std::int64_t, 2>> rows;
   for (const auto& p : is.net.view().parts)
     if (p.layer == 1 && p.what == parts::part::kind::compute) rows.push_back({p.box.begin[2], p.box.end[2]});
@@ -322,7 +322,7 @@ TEST(Expand, LimitsThatCannotBeKeptGetTheSmallerPlan) {
     last = net.add(ops::conv{.channels = to, .kernel = {1, 1}}, {last}, {{to, from, 1, 1}});
   }
   net.add(ops::output{}, {last});
-  const placement::work rows{.how = placement::way::rows};
+  const placement::work rows{.cut = placement::geometry::rows};
   const auto fastest = test::shared(net, rows).plan.ranks[0].peak_bytes;
   EXPECT_EQ(test::shared(net, rows, 2, fastest - 1).plan.ranks[0].peak_bytes, fastest);
 }

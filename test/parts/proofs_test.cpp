@@ -208,7 +208,7 @@ TEST(Proofs, BordersBeforeInteriors) {
   for (int i = 0; i < 3; ++i)
     at = net.add(ops::conv{.channels = 32, .kernel = {3, 3}, .pads = {1, 1, 1, 1}}, {at}, {{32, net.shape(at)[1], 3, 3}});
   net.add(ops::output{}, {at});
-  const auto is = test::shared(net, {.how = placement::way::rows}, 3);
+  const auto is = test::shared(net, {.cut = placement::geometry::rows}, 3);
   const auto all = is.net.view();
   const auto& plan = is.plan;
   ASSERT_TRUE(schedule::sound(plan.view(), all.net, all.parts));

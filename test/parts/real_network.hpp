@@ -176,40 +176,42 @@ struct assigned {
 /// Works on runs of ranks, at random: layers that can be divided are, most of the time. With `replicas`, many are computed
 /// by these, and works come again after others, so that a set of replicas has layers before and behind those of others.
 inline assigned random_works(const real_network& net, int ranks, unsigned seed, bool sums_channels, bool replicas = false) {
-  using placement::way;
+  using placement::geometry;
   std::mt19937 draw(seed);
   const auto below = [&](int n) { return static_cast<int>(draw() % static_cast<unsigned>(n)); };
   assigned out;
   out.owner.resize(net.layers.size()), out.work_of.resize(net.layers.size());
-  const auto add_work = [&](way how) {
-    placement::work w{.how = how,
+  const auto add_work = [&](int word) {
+    const auto& is = placement::work_words[word];
+    placement::work w{.cut = is.cut,
+                      .dealt = is.dealt,
                       .first_rank = static_cast<int>(out.run_ranks.size()),
                       .first_share = static_cast<int>(out.shares.size())};
-    w.ranks = how == way::whole ? 1 : 2 + below(ranks - 1);
+    w.ranks = word == 0 ? 1 : 2 + below(ranks - 1);
     std::vector<int> all;
     for (int r = 0; r < ranks; ++r) all.push_back(r);
     std::shuffle(all.begin(), all.end(), draw);
     for (int i = 0; i < w.ranks; ++i) out.run_ranks.push_back(all[i]);
-    if (how == way::tiles) w.down = 1 + below(3), w.across = 1 + (w.ranks + w.down - 1) / w.down - below(2);
-    if (how == way::tiles && w.down * w.across < w.ranks) w.across = (w.ranks + w.down - 1) / w.down;
-    if (how != way::whole && how != way::tiles && below(2)) {
+    if (is.cut == geometry::grid) w.down = 1 + below(3), w.across = 1 + (w.ranks + w.down - 1) / w.down - below(2);
+    if (is.cut == geometry::grid && w.down * w.across < w.ranks) w.across = (w.ranks + w.down - 1) / w.down;
+    if (is.has(placement::option::shares) && below(2)) {
       w.shares = w.ranks;
       for (int i = 0; i < w.ranks; ++i) out.shares.push_back(1 + below(7));
     }
-    if (how == way::replicas && w.shares == 0) w.first_free = below(2);
-    if (how == way::rows || how == way::columns || how == way::tiles) w.exchange_every = below(3) ? 1 : 1 + below(3);
+    if (w.has_replicas() && w.shares == 0 && below(2)) w.dealt = placement::dealing::to_first_free;
+    if (is.has(placement::option::exchange_every)) w.exchange_every = below(3) ? 1 : 1 + below(3);
     out.works.push_back(w);
     return static_cast<int>(out.works.size()) - 1;
   };
   const auto fits = [&](int l, const placement::work& w) {
     const auto& of = net.layers[l];
-    if (w.how == way::whole) return true;
+    if (!w.has_parts() && !w.has_replicas()) return true;
     if (of.is_input || of.is_output) return false;
-    if (w.how == way::replicas) {  // first_free ones do not read others
-      for (int k = 0; w.first_free && k < of.edges; ++k) {
+    if (w.has_replicas()) {  // first_free ones do not read others
+      for (int k = 0; w.dealt == placement::dealing::to_first_free && k < of.edges; ++k) {
         const int t = net.edges[of.first_edge + k].from;
         const auto& by = out.works[out.work_of[t]];
-        if (by.how == way::replicas && by != w) return false;
+        if (by.has_replicas() && by != w) return false;
       }
       return true;
     }
@@ -217,31 +219,31 @@ inline assigned random_works(const real_network& net, int ranks, unsigned seed, 
       return axis >= 0 && axis < of.output.rank && step > 0 && (of.output[axis] + step - 1) / step >= parts;
     };
     const bool four = of.output.rank == 4, images = of.output.rank >= 3;
-    switch (w.how) {
-      case way::rows:
+    switch (w.cut) {
+      case geometry::rows:
         return four && units(2, of.cut_step(2), w.ranks);
-      case way::columns:
+      case geometry::columns:
         return images && units(of.output.rank - 1, of.cut_step(of.output.rank - 1), w.ranks);
-      case way::tiles:
+      case geometry::grid:
         return four && units(2, of.cut_step(2), w.down) && units(3, of.cut_step(3), w.across);
       default:
         if (!units(of.channels_axis(), of.cut_step(of.channels_axis()), w.ranks)) return false;
-        if (w.how == way::input_channels && of.depth_step > 0) {
+        if (w.cut == geometry::input_channels && of.depth_step > 0) {
           const auto depth = net.carried[of.first_edge][of.depth_axis];
           return depth / of.depth_step >= w.ranks;
         }
         return true;
     }
   };
-  const int ways = sums_channels ? 6 : 5;
-  const auto draw_way = [&] { return replicas && below(2) ? way::replicas : static_cast<way>(below(ways)); };
+  const int words = sums_channels ? 6 : 5;
+  const auto draw_word = [&] { return replicas && below(2) ? placement::word_number("replicas") : below(words); };
   int now = -1, whole = -1;
   for (int l = 0; l < net.size(); ++l) {
     if (replicas && now >= 0 && below(3) == 0) now = below(static_cast<int>(out.works.size()));
-    else if (now < 0 || below(5) == 0) now = add_work(draw_way());
+    else if (now < 0 || below(5) == 0) now = add_work(draw_word());
     int mine = now;
-    for (int i = 0; i < 8 && !fits(l, out.works[mine]); ++i) mine = now = add_work(draw_way());
-    if (!fits(l, out.works[mine])) mine = whole = whole < 0 || below(2) ? add_work(way::whole) : whole;
+    for (int i = 0; i < 8 && !fits(l, out.works[mine]); ++i) mine = now = add_work(draw_word());
+    if (!fits(l, out.works[mine])) mine = whole = whole < 0 || below(2) ? add_work(0) : whole;
     out.work_of[l] = mine;
     out.owner[l] = out.run_ranks[out.works[mine].first_rank];
   }

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -41,10 +42,10 @@ TEST(Turns, WhatSeveralReadIsThereForAllOfThem) {
     const int input = net.add(ops::input{.extents = {1, 4, 8, 6}}, {});
     const int rows = net.add(ops::max_pool{.kernel = {3, 3}, .pads = {1, 1, 1, 1}}, {input});
     test::assigned works{.owner = {0, 0}, .work_of = {0, 1}, .run_ranks = {0, 0, 1, 0, 1, 0, 2}, .shares = {}, .works = {}};
-    works.works = {{.how = placement::way::whole, .first_rank = 0, .ranks = 1},
-                   {.how = placement::way::rows, .first_rank = 1, .ranks = 2},
-                   {.how = placement::way::replicas, .first_rank = 3, .ranks = 2},
-                   {.how = placement::way::replicas, .first_rank = 5, .ranks = 2}};
+    works.works = {{.cut = placement::geometry::whole, .first_rank = 0, .ranks = 1},
+                   {.cut = placement::geometry::rows, .first_rank = 1, .ranks = 2},
+                   {.dealt = placement::dealing::in_turn, .first_rank = 3, .ranks = 2},
+                   {.dealt = placement::dealing::in_turn, .first_rank = 5, .ranks = 2}};
     for (const char reader : readers)
       net.add(ops::tanh{}, {rows}), works.work_of.push_back(reader == 'w' ? 0 : reader == 'x' ? 2 : 3);
     for (int k = 0; k < 3; ++k) net.add(ops::output{}, {2 + k}), works.work_of.push_back(0);
@@ -80,7 +81,7 @@ TEST(Turns, ReplicasHaveTheirTurns) {
     for (int l = 2; l < d.net.size(); ++l) {  // a set that comes again behind other layers
       const auto& of = d.works.work_of;
       const auto i = static_cast<std::size_t>(l);
-      again += d.works.works[of[i]].how == placement::way::replicas && of[i] != of[i - 1] &&
+      again += d.works.works[of[i]].has_replicas() && of[i] != of[i - 1] &&
                std::find(of.begin(), of.begin() + l - 1, of[i]) != of.begin() + l - 1;
     }
     for (const auto& p : all.parts) {
@@ -103,11 +104,11 @@ TEST(Turns, WhoMakesWhatReplicasReadDecides) {
   const auto plan = [&](bool first_free) {
     test::assigned works{
         .owner = {0, 2, 1, 0}, .work_of = {0, 1, 2, 0}, .run_ranks = {0, 2, 1, 0}, .shares = {3, 1}, .works = {}};
-    works.works = {{.how = placement::way::whole, .first_rank = 0, .ranks = 1},
-                   {.how = placement::way::whole, .first_rank = 1, .ranks = 1},
-                   {.how = placement::way::replicas, .first_rank = 2, .ranks = 2}};
-    works.works[2].first_free = first_free;
-    if (!first_free) works.works[2].shares = 2;
+    works.works = {{.cut = placement::geometry::whole, .first_rank = 0, .ranks = 1},
+                   {.cut = placement::geometry::whole, .first_rank = 1, .ranks = 1},
+                   {.dealt = placement::dealing::in_turn, .first_rank = 2, .ranks = 2}};
+    if (first_free) works.works[2].dealt = placement::dealing::to_first_free;
+    else works.works[2].shares = 2;
     return test::plan_of(net, works, {-1, -1, -1}, 4);
   };
   const auto free = plan(true), turns = plan(false);
@@ -138,9 +139,9 @@ TEST(Turns, APickedTensorDoesNotComeWithinAConcat) {
                        .run_ranks = {0, 2, 1, 2, 0},
                        .shares = {},
                        .works = {}};
-  works.works = {{.how = placement::way::whole, .first_rank = 0, .ranks = 1},
-                 {.how = placement::way::replicas, .first_rank = 1, .ranks = 2},
-                 {.how = placement::way::replicas, .first_rank = 3, .ranks = 2}};
+  works.works = {{.cut = placement::geometry::whole, .first_rank = 0, .ranks = 1},
+                 {.dealt = placement::dealing::in_turn, .first_rank = 1, .ranks = 2},
+                 {.dealt = placement::dealing::in_turn, .first_rank = 3, .ranks = 2}};
   const auto is = test::plan_of(net, works, {-1, -1, -1}, 5);
   const auto all = is.net.view();
   EXPECT_TRUE(schedule::sound(is.plan.view(), all.net, all.parts) && schedule::turns_match(is.plan.view(), all));
@@ -159,9 +160,9 @@ TEST(Turns, AReplicaDoesNotOverwriteWhatTheOthersMessageWould) {
   net.add(ops::output{}, {net.add(ops::sub{}, {conv, tanh})});
   test::assigned works{
       .owner = {0, 0, 1, 1, 1, 1}, .work_of = {0, 0, 1, 2, 1, 1}, .run_ranks = {0, 1, 1, 0}, .shares = {}, .works = {}};
-  works.works = {{.how = placement::way::whole, .first_rank = 0, .ranks = 1},
-                 {.how = placement::way::whole, .first_rank = 1, .ranks = 1},
-                 {.how = placement::way::replicas, .first_rank = 2, .ranks = 2}};
+  works.works = {{.cut = placement::geometry::whole, .first_rank = 0, .ranks = 1},
+                 {.cut = placement::geometry::whole, .first_rank = 1, .ranks = 1},
+                 {.dealt = placement::dealing::in_turn, .first_rank = 2, .ranks = 2}};
   const auto is = test::plan_of(net, works, {-1, -1}, 4);
   const auto all = is.net.view();
   EXPECT_TRUE(schedule::sound(is.plan.view(), all.net, all.parts) && schedule::turns_match(is.plan.view(), all));
@@ -169,6 +170,17 @@ TEST(Turns, AReplicaDoesNotOverwriteWhatTheOthersMessageWould) {
     const std::vector<algorithm::choice> how(static_cast<std::size_t>(all.net.size()));
     EXPECT_EQ(test::simulation(all.net, is.plan.view(), how, 9, seed, all.parts, net.view()).run(), "") << seed;
   }
+}
+
+/// Replicas of parts can be written as values; their plan is refused, and nothing is planned wrongly.
+TEST(Turns, ReplicasOfPartsAreRefused) {
+  test::real_network net;
+  net.add(ops::output{}, {net.add(ops::tanh{}, {net.add(ops::input{.extents = {1, 4, 8, 6}}, {})})});
+  placement::work tiles{.cut = placement::geometry::grid, .down = 2, .across = 2};
+  EXPECT_NO_THROW(test::shared(net, tiles));
+  tiles.dealt = placement::dealing::in_turn, tiles.ranks = 2;
+  EXPECT_EQ(parts::parts_each(tiles), 8);
+  EXPECT_THROW(test::shared(net, tiles), std::logic_error);
 }
 
 }  // namespace

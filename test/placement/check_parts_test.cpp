@@ -239,7 +239,7 @@ class random_parts {
     std::shuffle(all.begin(), all.end(), draw_);
     return all;
   }
-  /// Layers first … last in way `how`, the index of its word.
+  /// Layers first … last with the word of number `how`.
   void add_work(int first, int last, int how) {
     out_ += first ? ",\n    " : "\n    ";
     if (below(6) == 0 && !in_flight_)
@@ -309,7 +309,8 @@ TEST(Parts, RandomMappingsComeBackAsTheyWere) {
     const auto where = all.view();
     EXPECT_TRUE(where.splits());
     for (int l = 0; l < net::size; ++l) EXPECT_EQ(where.owner[l], where.ranks_of(where.of(l)).front());
-    for (const auto& w : where.works) ++works[static_cast<std::size_t>(w.how)];
+    for (const auto& e : read.values().entries)
+      if (e.what == place::entry::kind::work) ++works[e.work.word];
   }
   EXPECT_GT(right, 300);
   for (const int n : works) EXPECT_GT(n, 500);

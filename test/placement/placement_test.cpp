@@ -116,15 +116,15 @@ static_assert([] {
                       std::initializer_list<int> shares) {
     const auto& w = all.of(layer);
     const auto same = [](auto span, auto list) { return std::equal(span.begin(), span.end(), list.begin(), list.end()); };
-    return w.how == wanted.how && w.down == wanted.down && w.across == wanted.across &&
+    return w.cut == wanted.cut && w.down == wanted.down && w.across == wanted.across &&
            w.exchange_every == wanted.exchange_every && same(all.ranks_of(w), ranks) && same(all.shares_of(w), shares) &&
            all.owner[layer] == *ranks.begin();
   };
-  using enum place::way;
+  using enum place::geometry;
   return t.in_flight == 3 && all.splits() && t.works.size() == 6 && is(0, {}, {1}, {}) &&
-         is(1, {.how = rows, .exchange_every = 2}, {1, 2, 0}, {1, 2, 3}) && t.work_of[1] == t.work_of[3] &&
-         is(4, {.how = tiles, .down = 2, .across = 3}, {2, 0}, {}) && is(6, {.how = tiles}, {0}, {}) &&
-         is(7, {.how = columns}, {0, 1}, {5, 4}) && is(11, {}, {2}, {});
+         is(1, {.cut = rows, .exchange_every = 2}, {1, 2, 0}, {1, 2, 3}) && t.work_of[1] == t.work_of[3] &&
+         is(4, {.cut = grid, .down = 2, .across = 3}, {2, 0}, {}) && is(6, {.cut = grid}, {0}, {}) &&
+         is(7, {.cut = columns}, {0, 1}, {5, 4}) && is(11, {}, {2}, {});
 }());
 // In a split, each device has a work.
 static_assert(!place::of<net, cut>.view().splits() && place::of<net, cut>.works.size() == 3);

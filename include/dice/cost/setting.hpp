@@ -194,11 +194,11 @@ constexpr meta::array<stage> stages_of(const problem& p, const schedule::plan_vi
 }
 
 /// Which rank computes what: devices by rank, in the order of their first stages, and the rank of each layer.
-struct assignment {
+struct stage_ranks {
   meta::array<int> devices, owner;
 };
-constexpr assignment assign(const problem& p, const meta::array<stage>& stages) {
-  assignment out;
+constexpr stage_ranks assign(const problem& p, const meta::array<stage>& stages) {
+  stage_ranks out;
   meta::array<int> of_piece(p.pieces);
   for (const auto& s : stages) {
     int rank = 0;

@@ -39,14 +39,15 @@ constexpr std::array<int, N> balanced(const std::array<double, N>& seconds, std:
 namespace detail {
 
 /// Into how many parts layer l can be divided at most; of replicas, the frames of which each device gets its share.
-constexpr std::int64_t units_of(const graph::network_view& net, int l, placement::way how) {
-  if (how == placement::way::replicas) return 16;
+constexpr std::int64_t units_of(const graph::network_view& net, int l, const placement::work& w) {
+  if (w.has_replicas()) return 16;
   const auto& of = net.layers[l];
-  if (how == placement::way::input_channels && of.depth_step > 0)
+  const auto& cut = placement::about(w.cut);
+  if (cut.sums && of.depth_step > 0)
     return std::max<std::int64_t>(net.layers[net.into(l)[0].from].output[of.depth_axis] / of.depth_step, 1);
-  const int axis = how == placement::way::rows      ? of.rows_axis()
-                   : how == placement::way::columns ? of.columns_axis()
-                                                    : of.channels_axis();
+  int which = 0;
+  while (!cut.cuts[which]) ++which;
+  const int axis = placement::axis_of(of, which);
   const auto step = of.cut_step(axis);
   return step == 0 ? 0 : (of.output[axis] + step - 1) / step;
 }
@@ -64,10 +65,11 @@ template <class Net, class Cluster, class Map, int W> consteval auto shares_of_w
   std::array<double, work.ranks> seconds{}, besides{};
   const auto all = where.ranks_of(work);
   std::array<bool, Net::size * ranks.size()> sent{};
+  const auto is_split = [](const placement::work& w) { return w.has_parts() || w.has_replicas(); };
   const auto exchange = [&](int tensor, int outside) {  // with the rank of a layer outside of the work, once
     const int other = where.owner[outside];
     auto& before = sent[static_cast<std::size_t>(tensor) * ranks.size() + static_cast<std::size_t>(other)];
-    if (where.of(outside).how != placement::way::whole || std::exchange(before, true)) return;
+    if (is_split(where.of(outside)) || std::exchange(before, true)) return;
     for (std::size_t i = 0; i < seconds.size(); ++i)
       if (all[i] != other)
         seconds[i] +=
@@ -76,12 +78,11 @@ template <class Net, class Cluster, class Map, int W> consteval auto shares_of_w
   std::int64_t units = work.ranks;
   for (int l = 0; l < Net::size; ++l) {
     const bool inside = where.work_of[l] == W;
-    if (inside) units = std::max(units, units_of(net, l, work.how));
+    if (inside) units = std::max(units, units_of(net, l, work));
     for (std::size_t i = 0; inside && i < seconds.size(); ++i) seconds[i] += cost::seconds_on(s, ranks[all[i]], l);
     // Replicas compute other frames meanwhile.
-    for (std::size_t i = 0; work.how == placement::way::replicas && i < seconds.size(); ++i)
-      if (where.of(l).how == placement::way::whole && where.owner[l] == all[i])
-        besides[i] += cost::seconds_on(s, ranks[all[i]], l);
+    for (std::size_t i = 0; work.has_replicas() && i < seconds.size(); ++i)
+      if (!is_split(where.of(l)) && where.owner[l] == all[i]) besides[i] += cost::seconds_on(s, ranks[all[i]], l);
     for (const auto& e : net.into(l))
       if ((where.work_of[e.from] == W) != inside) exchange(e.from, inside ? e.from : l);
   }
@@ -103,16 +104,12 @@ template <class Net, class Cluster, class Map, int W, template <class...> class 
 template <class Net, class Cluster, class Map, int W, template <class...> class Work, class... T>
 using shared_work =
     std::conditional_t<(is_shares<T> || ...), std::type_identity<Work<T...>>, with_shares<Net, Cluster, Map, W, Work, T...>>;
-template <class Net, class Cluster, class Map, int W, class... T>
-struct shared<Net, Cluster, Map, W, rows<T...>> : shared_work<Net, Cluster, Map, W, rows, T...> {};
-template <class Net, class Cluster, class Map, int W, class... T>
-struct shared<Net, Cluster, Map, W, columns<T...>> : shared_work<Net, Cluster, Map, W, columns, T...> {};
-template <class Net, class Cluster, class Map, int W, class... T>
-struct shared<Net, Cluster, Map, W, output_channels<T...>> : shared_work<Net, Cluster, Map, W, output_channels, T...> {};
-template <class Net, class Cluster, class Map, int W, class... T>
-struct shared<Net, Cluster, Map, W, input_channels<T...>> : shared_work<Net, Cluster, Map, W, input_channels, T...> {};
-template <class Net, class Cluster, class Map, int W, class... T>
-struct shared<Net, Cluster, Map, W, replicas<T...>> : shared_work<Net, Cluster, Map, W, replicas, T...> {};
+template <class Net, class Cluster, class Map, int W, template <class...> class Word, class... T>
+requires(placement::detail::word_of<Word> >= 0 &&
+         placement::work_words[placement::detail::word_of<Word>].has(
+             placement::option::shares)) struct shared<Net, Cluster, Map, W, Word<T...>>
+    : shared_work<Net, Cluster, Map, W, Word, T...> {
+};
 
 /// The number of the work that entry `position` of a mapping is, if it is one.
 template <class Net, class Map> consteval int work_at(std::size_t position) {

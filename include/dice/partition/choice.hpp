@@ -51,7 +51,7 @@ template <class Net, class Cluster> constexpr auto choose(const goal& g, std::sp
     out.held[k] = memory_of(p, found.best.stages, s.device);
   }
   if (out.count == 0) return out;
-  const cost::assignment all = assign(p, found.best.stages);
+  const cost::stage_ranks all = assign(p, found.best.stages);
   for (const int device : all.devices) out.processor[out.ranks++] = p.devices[device].processor;
   std::copy(all.owner.begin(), all.owner.end(), out.owner.begin());
   return out;

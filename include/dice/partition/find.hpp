@@ -21,7 +21,7 @@ struct finding {
   meta::array<stage> stages;  ///< in order, on devices of the problem
   prediction expected{};      ///< memory is the plan's own figure
   prediction counted{};       ///< memory is the figure that the search counts
-  cost::assignment ranks;
+  cost::stage_ranks ranks;
   int rounds = 0;               ///< searches until the plan kept within the limits
   bool too_many_kinds = false;  ///< of hosts, for a search in any order
   nearest why{};                ///< if there is no mapping for another reason
@@ -34,7 +34,7 @@ namespace detail {
 template <class T> constexpr std::span<const T> span_of(const meta::array<T>& of) { return of; }
 
 /// The plan of mapping `a`.
-constexpr schedule::built_plan plan_of(const cost::setting& s, const problem& p, const cost::assignment& a) {
+constexpr schedule::built_plan plan_of(const cost::setting& s, const problem& p, const cost::stage_ranks& a) {
   meta::array<platform::device> devices;
   meta::array<algorithm::choice> algorithms;
   const auto processor = [&](int rank) { return static_cast<std::size_t>(p.devices[a.devices[rank]].processor); };
@@ -57,7 +57,7 @@ struct planned_memory {
   std::int64_t most = 0;
 };
 constexpr planned_memory planned_memory_of(const cost::setting& s, const problem& p, const meta::array<stage>& stages,
-                                           const cost::assignment& a) {
+                                           const cost::stage_ranks& a) {
   planned_memory out;
   for (const auto& r : plan_of(s, p, a).ranks) {
     const int device = a.devices[r.rank];

@@ -76,8 +76,9 @@ template <class Source, class Network> class writer {
   constexpr void write_replicas() {
     int set = 0, members = 0, number = 0;
     for (const auto& w : in_.where.works) {
-      if (w.how == placement::way::replicas) {
-        out_.replicas[set++] = {members, w.ranks, w.first_free ? feeder_of(number) : -1};
+      if (w.has_replicas()) {
+        const bool decides = w.dealt == placement::dealing::to_first_free;
+        out_.replicas[set++] = {members, w.ranks, decides ? feeder_of(number) : -1};
         for (int i = 0; i < w.ranks; ++i)
           out_.members[members++] = {in_.where.ranks_of(w)[i], w.shares > 0 ? in_.where.shares_of(w)[i] : 1};
       }
@@ -168,7 +169,7 @@ template <class Source> constexpr network_sizes sizes_of(const Source& in, const
                     .restricted = layers,
                     .first_parameter = layers + 1};
   for (const auto& w : in.where.works)
-    if (w.how == placement::way::replicas) ++out.replicas, out.members += w.ranks;
+    if (w.has_replicas()) ++out.replicas, out.members += w.ranks;
   for (const auto& p : all.list) {
     out.operators += p.what != part::kind::whole;
     const auto parameters = in.parameters[p.layer].size();

@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdint>
 #include <numeric>
+#include <stdexcept>
 
 namespace dice::parts {
 
@@ -27,11 +28,8 @@ struct source {
   meta::view<meta::view<graph::parameter>> parameters{};              ///< by layer
 
   /// Whether its ranks have a part of layer `layer` each, smaller than the whole.
-  constexpr bool is_split(int layer) const {
-    const auto how = where.of(layer).how;
-    return how != placement::way::whole && how != placement::way::replicas;
-  }
-  constexpr bool has_replicas(int layer) const { return where.of(layer).how == placement::way::replicas; }
+  constexpr bool is_split(int layer) const { return where.of(layer).has_parts(); }
+  constexpr bool has_replicas(int layer) const { return where.of(layer).has_replicas(); }
   constexpr const algorithm::choice& algorithm_of(int layer, int rank) const {
     return algorithms[algorithm::backend_of(devices[rank].unit)][layer];
   }
@@ -64,20 +62,12 @@ struct planned_parts {
 };
 
 /// Into how many intervals a work divides the channels, rows and columns of its layers.
-constexpr std::array<int, 3> divisions(const placement::work& w) {
-  using enum placement::way;
-  if (w.how == whole || w.how == replicas) return {1, 1, 1};
-  if (w.how == rows) return {1, w.ranks, 1};
-  if (w.how == columns) return {1, 1, w.ranks};
-  if (w.how == tiles) return {1, w.down, w.across};
-  return {w.ranks, 1, 1};
-}
+constexpr auto divisions(const placement::work& w) { return placement::divisions(w.cut, w.ranks, w.down, w.across); }
 
-/// Parts of one layer of a work; of replicas, one for each rank.
+/// Parts of one layer of a work; replicas have all parts each.
 constexpr int parts_each(const placement::work& w) {
-  if (w.how == placement::way::replicas) return w.ranks;
   const auto [channels, rows, columns] = divisions(w);
-  return channels * rows * columns;
+  return channels * rows * columns * (w.has_replicas() ? w.ranks : 1);
 }
 
 namespace detail {
@@ -94,6 +84,8 @@ template <class Source> class planner {
         pairs_(n_) {}
 
   constexpr planned_parts plan() {
+    for (const auto& w : in_.where.works)
+      if (w.has_parts() && w.has_replicas()) throw std::logic_error("replicas of parts of layers cannot be planned");
     first_ = meta::array<int>(n_ + 1);
     for (int l = 0; l < n_; ++l) first_[l + 1] = first_[l] + parts_each(work_of(l));
     list_.reserve(first_[n_]);
@@ -111,8 +103,8 @@ template <class Source> class planner {
   }
 
  private:
-  using way = placement::way;
-  enum { channels, rows, columns, kinds };  ///< of axes on which a result is divided
+  enum { channels = placement::axis::channels, rows = placement::axis::rows, columns = placement::axis::columns };
+  static constexpr int kinds = placement::axis::count;
 
   constexpr const placement::work& work_of(int l) const { return in_.where.works.first[work_of_[l]]; }
   constexpr bool is_split(int l) const { return in_.is_split(l); }
@@ -124,10 +116,7 @@ template <class Source> class planner {
   }
 
   /// The axis of layer l's result that rows, columns or channels are; -1: it has none.
-  constexpr int axis(int l, int kind) const {
-    const auto& of = layers_[l];
-    return kind == channels ? of.channels_axis() : kind == rows ? of.rows_axis() : of.columns_axis();
-  }
+  constexpr int axis(int l, int kind) const { return placement::axis_of(layers_[l], kind); }
 
   /// Whether layer l computes each element from the same element of operand t, which has the same shape.
   constexpr bool is_elementwise(int l, int t) const {
@@ -259,7 +248,7 @@ template <class Source> class planner {
   /// Bounds of the input channels that the ranks sum; empty: every rank sums all.
   constexpr meta::array<std::int64_t> sums(int l) {
     const auto& w = work_of(l);
-    if (w.how != way::input_channels || layers_[l].depth_step == 0) return {};
+    if (!placement::about(w.cut).sums || layers_[l].depth_step == 0) return {};
     const int t = in_.net.into(l)[0].from;
     // Whole blocks, the last interval also what remains: kernels of few channels would be others.
     const std::int64_t extent = layers_[t].output[layers_[l].depth_axis], step{layers_[l].depth_step};

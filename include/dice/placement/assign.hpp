@@ -31,8 +31,8 @@ constexpr void assign_works(const written_mapping& m, int layers, assignment_spa
   for (const auto& e : m.entries) {
     for (const int rank : ranks_in(e)) to.run_ranks[w.first_rank + w.ranks++] = rank;
     if (!ends_run(m, e)) continue;
-    w.how = e.work.how, w.down = e.work.down, w.across = e.work.across, w.exchange_every = e.work.exchange_every;
-    w.first_free = e.work.has(option::first_free);
+    w.cut = e.work.is().cut, w.dealt = e.work.dealt();
+    w.down = e.work.down, w.across = e.work.across, w.exchange_every = e.work.exchange_every;
     for (const int share : e.work.shares) to.shares[w.first_share + w.shares++] = share;
     const auto add = [&](int first, int last) {
       for (int l = first; l <= last; ++l) to.work_of[l] = works, to.owner[l] = to.run_ranks[w.first_rank];

@@ -10,13 +10,17 @@ namespace dice::placement {
 
 /// Layers that one rank computes whole, or that a run of ranks computes in parts.
 struct work {
-  way how = way::whole;
+  geometry cut = geometry::whole;
+  dealing dealt = dealing::to_all;
   int first_rank = 0, ranks = 0;    ///< its run, in order, in assignment::run_ranks
   int first_share = 0, shares = 0;  ///< one for each rank, in assignment::shares; 0 shares: equal ones
-  int down = 1, across = 1;         ///< of tiles: rows and columns of the grid; tile t is for rank t mod ranks of the run
+  int down = 1, across = 1;         ///< rows and columns of a grid
   int exchange_every = 1;           ///< layers with windows from one exchange to the next
-  bool first_free = false;          ///< of replicas: the first free rank takes the next frame
 
+  /// Whether ranks have a part of each layer, smaller than the whole.
+  constexpr bool has_parts() const { return cut != geometry::whole; }
+  /// Whether one of its ranks computes all of a frame.
+  constexpr bool has_replicas() const { return dealt != dealing::to_all; }
   friend constexpr bool operator==(const work&, const work&) = default;
 };
 
@@ -35,7 +39,7 @@ struct assignment {
   /// Whether any layer is computed in parts or by replicas.
   constexpr bool splits() const {
     for (const auto& w : works)
-      if (w.how != way::whole) return true;
+      if (w.has_parts() || w.has_replicas()) return true;
     return false;
   }
 };

@@ -55,8 +55,8 @@ constexpr finding check_runs(const written_mapping& m, int devices) {
     ++at;
   }
   return check_works(m, [](const written_work& w, const run& on, int position) -> finding {
-    if (w.how == way::whole && on.ranks > 1) return {mistake::layers_on_several_devices, position, 0, on.first, on.second};
-    if (w.how != way::whole && w.how != way::tiles && on.ranks == 1)
+    if (!w.splits() && on.ranks > 1) return {mistake::layers_on_several_devices, position, 0, on.first, on.second};
+    if (w.splits() && w.is().cut != geometry::grid && on.ranks == 1)
       return {mistake::split_on_one_rank, position, 0, on.first};
     return {};
   });
@@ -66,7 +66,7 @@ constexpr finding check_options(const written_mapping& m) {
   return check_works(m, [](const written_work& w, const run& on, int at) -> finding {
     if (w.wrong_option >= 0) return {mistake::not_a_split_option, at, w.wrong_option};
     if (w.down < 1 || w.across < 1) return {mistake::tile_grid_not_positive, at, 0, w.down, w.across};
-    if (const auto tiles = std::int64_t{w.down} * w.across; w.how == way::tiles && tiles < on.ranks)
+    if (const auto tiles = std::int64_t{w.down} * w.across; w.is().cut == geometry::grid && tiles < on.ranks)
       return {mistake::tiles_fewer_than_ranks, at, 0, static_cast<int>(tiles), on.ranks};
     for (std::size_t i = 0; i < w.shares.size(); ++i)
       if (w.shares[i] < 1) return {mistake::share_not_positive, at, static_cast<int>(i), w.shares[i]};
@@ -88,17 +88,13 @@ constexpr finding check_part(const graph::network_view& net, int l, const writte
     if (step < 1) few = {mistake::layer_not_splittable, 0, 0, l};
     else if (units < parts && !few) few = {what, 0, 0, l, parts, 0, std::max<std::int64_t>(units, 1)};
   };
-  const auto require_of = [&](mistake what, int axis, int parts) {
-    require(what, axis < 0 ? 0 : layer.output[axis], layer.cut_step(axis), parts);
-  };
-  if (w.how == way::rows) require_of(mistake::too_few_rows, layer.rows_axis(), ranks);
-  if (w.how == way::columns) require_of(mistake::too_few_columns, layer.columns_axis(), ranks);
-  if (w.how == way::tiles)
-    require_of(mistake::too_few_rows, layer.rows_axis(), w.down),
-        require_of(mistake::too_few_columns, layer.columns_axis(), w.across);
-  if (w.how == way::input_channels || w.how == way::output_channels)
-    require_of(mistake::too_few_channel_blocks, layer.channels_axis(), ranks);
-  if (w.how == way::input_channels && layer.depth_step > 0) {  // whole blocks only
+  constexpr mistake too_few[]{mistake::too_few_channel_blocks, mistake::too_few_rows, mistake::too_few_columns};
+  const auto& cut = about(w.is().cut);
+  const auto parts = divisions(w.is().cut, ranks, w.down, w.across);
+  for (int k = 0; k < axis::count; ++k)
+    if (const int a = axis_of(layer, k); cut.cuts[k])
+      require(too_few[k], a < 0 ? 0 : layer.output[a], layer.cut_step(a), parts[k]);
+  if (cut.sums && layer.depth_step > 0) {  // whole blocks only
     const auto inputs = net.layers[net.into(l)[0].from].output[layer.depth_axis];
     require(mistake::too_few_channel_blocks, inputs / layer.depth_step * layer.depth_step, layer.depth_step, ranks);
   }
@@ -117,7 +113,7 @@ constexpr finding check_first_free(const written_mapping& m, const graph::networ
   for (int l = 0; l < net.size(); ++l)
     for (const auto& e : net.into(l)) {
       const auto of = [&](int t) -> const written_work& { return m.entries[entry_of[t]].work; };
-      if (entry_of[l] != entry_of[e.from] && of(l).has(option::first_free) && of(e.from).how == way::replicas)
+      if (entry_of[l] != entry_of[e.from] && of(l).has(option::first_free) && of(e.from).dealt() != dealing::to_all)
         return {mistake::first_free_after_replicas, entry_of[l], 0, l};
     }
   return {};
@@ -129,7 +125,7 @@ constexpr finding check_parts(const written_mapping& m, const graph::network_vie
   int at = 0, ranks = 0;
   for (const auto& e : m.entries) {
     ranks += static_cast<int>(ranks_in(e).size());
-    if (e.work.how != way::whole)
+    if (e.work.splits())
       for (const auto& list : e.work.lists)
         for (int l = list.first; l <= list.last && !(first && l > first.number); ++l)
           if (const auto f = check_part(net, l, e.work, ranks)) first = f, first.position = at;

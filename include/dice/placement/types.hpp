@@ -53,10 +53,10 @@ template <int N> constexpr written_option option_of(const exchange_every<N>*) { 
 constexpr written_option option_of(const first_free*) { return {option::first_free}; }
 template <class... T> inline constexpr written_option options_of[]{option_of(static_cast<const T*>(nullptr))..., {}};
 
-/// A work with these layers and options. `layers` has an element for each option, too.
-consteval entry entry_of_work(way how, const interval* layers, meta::view<written_option> all, int down = 1,
+/// A work with this word, these layers and options. `layers` has an element for each option, too.
+consteval entry entry_of_work(int word, const interval* layers, meta::view<written_option> all, int down = 1,
                               int across = 1) {
-  written_work w{.how = how, .down = down, .across = across, .lists{layers, 0}};
+  written_work w{.word = word, .down = down, .across = across, .lists{layers, 0}};
   int at = 0;
   for (const auto& o : all) {
     if (!w.take(o.is, at++)) continue;
@@ -67,34 +67,29 @@ consteval entry entry_of_work(way how, const interval* layers, meta::view<writte
   return {.what = entry::kind::work, .work = w};
 }
 
+/// The number of the word that a template is; -1 if it is none.
+template <template <class...> class T> inline constexpr int word_of = -1;
+template <> inline constexpr int word_of<layers> = word_number("layers");
+template <> inline constexpr int word_of<rows> = word_number("rows");
+template <> inline constexpr int word_of<columns> = word_number("columns");
+template <> inline constexpr int word_of<output_channels> = word_number("output_channels");
+template <> inline constexpr int word_of<input_channels> = word_number("input_channels");
+template <> inline constexpr int word_of<replicas> = word_number("replicas");
+
 template <class Net, class E> inline constexpr entry entry_of{};
 template <class Net, int Rank, class Unit, class... Limits>
 inline constexpr entry entry_of<Net, dev<Rank, Unit, Limits...>>{
     .what = entry::kind::dev, .dev = platform::dev_traits<dev<Rank, Unit, Limits...>>::written};
 template <class Net, int... R>
 inline constexpr entry entry_of<Net, ranks<R...>>{.what = entry::kind::ranks, .ranks{numbers_in<R...>, sizeof...(R)}};
-template <class Net, class... T>
-inline constexpr entry entry_of<Net, layers<T...>> = entry_of_work(way::whole, lists_of<Net, T...>,
-                                                                   {options_of<T...>, sizeof...(T)});
-template <class Net, class... T>
-inline constexpr entry entry_of<Net, rows<T...>> = entry_of_work(way::rows, lists_of<Net, T...>,
-                                                                 {options_of<T...>, sizeof...(T)});
-template <class Net, class... T>
-inline constexpr entry entry_of<Net, columns<T...>> = entry_of_work(way::columns, lists_of<Net, T...>,
-                                                                    {options_of<T...>, sizeof...(T)});
+template <class Net, template <class...> class Word, class... T>
+requires(word_of<Word> >=
+         0) inline constexpr entry entry_of<Net, Word<T...>> = entry_of_work(word_of<Word>, lists_of<Net, T...>,
+                                                                             {options_of<T...>, sizeof...(T)});
 template <class Net, int Rows, int Columns, class... T>
-inline constexpr entry entry_of<Net, tiles<Rows, Columns, T...>> = entry_of_work(way::tiles, lists_of<Net, T...>,
+inline constexpr entry entry_of<Net, tiles<Rows, Columns, T...>> = entry_of_work(word_number("tiles"), lists_of<Net, T...>,
                                                                                  {options_of<T...>, sizeof...(T)}, Rows,
                                                                                  Columns);
-template <class Net, class... T>
-inline constexpr entry entry_of<Net, output_channels<T...>> = entry_of_work(way::output_channels, lists_of<Net, T...>,
-                                                                            {options_of<T...>, sizeof...(T)});
-template <class Net, class... T>
-inline constexpr entry entry_of<Net, input_channels<T...>> = entry_of_work(way::input_channels, lists_of<Net, T...>,
-                                                                           {options_of<T...>, sizeof...(T)});
-template <class Net, class... T>
-inline constexpr entry entry_of<Net, replicas<T...>> = entry_of_work(way::replicas, lists_of<Net, T...>,
-                                                                     {options_of<T...>, sizeof...(T)});
 template <class Net, int N> inline constexpr entry entry_of<Net, in_flight<N>>{.what = entry::kind::in_flight, .frames = N};
 
 template <class Net, class... E> inline constexpr entry entries_in[]{entry_of<Net, E>..., {}};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dice/meta/view.hpp"
+#include "dice/placement/words.hpp"
 #include "dice/platform/dev.hpp"
 
 #include <span>
@@ -13,37 +14,27 @@ struct interval {
   int first = 0, last = 0;
 };
 
-/// How a work's layers run on the devices of its run: whole on one device, each cut into a part for each device, or whole
-/// on one of the devices for each frame.
-enum class way : unsigned char { whole, rows, columns, tiles, output_channels, input_channels, replicas };
-
-/// What may follow the layers of a work.
-enum class option : unsigned char { none, shares, exchange_every, first_free };
-
-/// Whether works of this kind have the option.
-constexpr bool has_option(way how, option o) {
-  if (o == option::shares) return how != way::whole && how != way::tiles;
-  if (o == option::first_free) return how == way::replicas;
-  return o == option::exchange_every && (how == way::rows || how == way::columns || how == way::tiles);
-}
-
 /// layers<…>, rows<…>, …: what the devices before it do.
 struct written_work {
-  way how = way::whole;
-  int down = 1, across = 1;  ///< of tiles: rows and columns of their grid
+  int word = 0;              ///< in work_words
+  int down = 1, across = 1;  ///< rows and columns of a grid
   meta::view<interval> lists{};
   meta::view<int> shares{};  ///< one for each device of the run; equal ones if the option is not given
   int exchange_every = 1;    ///< layers with windows from one exchange to the next
   unsigned options = 0;      ///< those given, as bits
   int wrong_option = -1;     ///< the first of its layers and options that stands where it must not, or -1
 
-  constexpr bool has(option o) const { return (options >> static_cast<unsigned>(o)) & 1; }
+  constexpr const work_word& is() const { return work_words[word]; }
+  constexpr bool has(option o) const { return options & bits(o); }
+  constexpr dealing dealt() const { return has(option::first_free) ? dealing::to_first_free : is().dealt; }
+  /// Whether each of its layers is computed by several ranks, or in several parts.
+  constexpr bool splits() const { return is().cut != geometry::whole || dealt() != dealing::to_all; }
   /// Takes note of argument `at`, which is this option, or a layer (none). Returns whether its position is valid: after
   /// the layers, once, in a work that has this option; of shares and first_free only one.
   constexpr bool take(option o, int at) {
-    bool right = o == option::none ? options == 0 : has_option(how, o) && !has(o);
-    if (how == way::replicas && o != option::none && options != 0) right = false;
-    if (o != option::none) options |= 1u << static_cast<unsigned>(o);
+    constexpr unsigned one_of = bits(option::shares, option::first_free);
+    const bool right = o == option::none ? options == 0 : is().has(o) && !has(o) && !(options & one_of && bits(o) & one_of);
+    if (o != option::none) options |= bits(o);
     if (!right && wrong_option < 0) wrong_option = at;
     return right;
   }

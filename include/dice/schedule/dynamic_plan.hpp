@@ -32,7 +32,7 @@ class dynamic_plan {
                              const algorithm::tables& tables, meta::view<graph::any_operator> operators = {},
                              meta::view<meta::view<graph::parameter>> parameters = {}) {
     unsigned processors = 0;
-        algorithm::for_each_backend([&]<algorithm::backend B>() {
+    algorithm::for_each_backend([&]<algorithm::backend B>() {
       if (!tables.chosen[B].empty()) processors |= platform::bit(algorithm::processor_of(B));
     });
     if ((mistake_ = placement::check(m, net, processors)) || (mistake_ = without_backend(m, tables))) return;

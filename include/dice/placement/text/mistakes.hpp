@@ -100,8 +100,8 @@ class teller {
     meta::nearest found(last_name(name));
     for (const auto& l : m_.net.layers) found.look_at(l.name);
     for (const std::string_view word : {"range", "from", "to", "all"}) found.look_at(word);
-    for (const std::string_view word : {"shares", "exchange_every", "first_free"})
-      if (here().work.how != way::whole) found.look_at(word);
+    for (const auto& o : option_words)
+      if (here().work.splits() && !o.word.empty()) found.look_at(o.word);
     return wrong(name) + " is not a layer of the network " + std::string(m_.network) + guess(found);
   }
   std::string backwards() {
@@ -130,18 +130,12 @@ class teller {
   }
 
   /// "tiles<…> has the option exchange_every<…>"
-  static std::string options_of(way how) {
-    std::string word;
-    for (const auto& w : work_words)
-      if (w.how == how) word = w.word;
-    const char* const options = how == way::rows || how == way::columns ? "s shares<…> and exchange_every<…>"
-                                : how == way::tiles                     ? " exchange_every<…>"
-                                : how == way::replicas                  ? "s shares<…> or first_free"
-                                                                        : " shares<…>";
-    return word + "<…> has the option" + options;
-  }
-  static const char* by(way how) {
-    return how == way::rows ? "rows" : how == way::columns ? "columns" : how == way::tiles ? "rows and columns" : "channels";
+  static std::string options_of(const work_word& w) {
+    std::string all;
+    int n = 0, at = 0;
+    for (const auto& o : option_words)
+      if (w.options & (1u << at++)) all += (n++ ? w.has(option::first_free) ? " or " : " and " : "") + std::string(o.text);
+    return std::string(w.word) + "<…> has the option" + (n > 1 ? "s " : " ") + all;
   }
 
   /// The mistakes of runs and of layers in parts.
@@ -158,9 +152,9 @@ class teller {
       case mistake::split_on_one_rank:
         return whole + " stands after one device only, that of rank " + number();
       case mistake::not_a_split_option:
-        return wrong(m_.wrong_options[entry_]) + (here().work.how == way::whole
+        return wrong(m_.wrong_options[entry_]) + (here().work.is().options == 0
                                                       ? " stands in layers<…>, which has no options"
-                                                      : " does not belong here: " + options_of(here().work.how));
+                                                      : " does not belong here: " + options_of(here().work.is()));
       case mistake::tile_grid_not_positive:
         return whole + " has a grid of " + number() + " × " + std::to_string(f_.more) + " tiles";
       case mistake::tiles_fewer_than_ranks:
@@ -178,13 +172,13 @@ class teller {
         return "layer " + layer(f_.number) + " reads what other replicas compute, so that no rank knows all of its frames";
       case mistake::layer_not_splittable:
         return "layer " + layer(f_.number) + " (" + std::string(m_.net.layers[f_.number].op) + ") cannot be cut by " +
-               by(here().work.how);
+               std::string(about(here().work.is().cut).axes_text);
       default:
         return "layer " + layer(f_.number) + " can be cut into at most " + counted(static_cast<int>(f_.units), "part") +
                " by " +
                (f_.what == mistake::too_few_rows      ? "rows"
                 : f_.what == mistake::too_few_columns ? "columns"
-                : here().work.how == way::input_channels && m_.net.layers[f_.number].depth_step > 0
+                : about(here().work.is().cut).sums && m_.net.layers[f_.number].depth_step > 0
                     ? "input and output channels in blocks of 16"
                     : "channels in blocks of 16") +
                ", not into " + std::to_string(f_.more);

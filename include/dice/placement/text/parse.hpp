@@ -4,7 +4,6 @@
 #include "dice/graph/network.hpp"
 #include "dice/placement/text/owned.hpp"
 #include "dice/placement/text/reader.hpp"
-#include "dice/placement/text/work_words.hpp"
 
 #include <algorithm>
 #include <array>
@@ -97,11 +96,9 @@ class parser {
       const auto word = in_.read_path("dev<…>, ranks<…>, in_flight<…>, or a work such as layers<…>").word();
       to_.units.emplace_back(), to_.wrong_options.emplace_back();
       entry e;
-      const auto* work = std::begin(work_words);
-      while (work != std::end(work_words) && work->word != word) ++work;
       if (word == "dev") e = device();
       else if (word == "ranks") e = ranks();
-      else if (work != std::end(work_words)) e = this->work(*work);
+      else if (const int number = word_number(word); number >= 0) e = work(number);
       else if (word == "in_flight") e = in_flight();
       else in_.pass_arguments();
       to_.is.entries.push_back(e);
@@ -225,11 +222,12 @@ class parser {
     return n;
   }
 
-  entry work(const work_word& is) {
-    entry out{.what = entry::kind::work, .work{.how = is.how}};
+  entry work(int word) {
+    entry out{.what = entry::kind::work, .work{.word = word}};
     auto& w = out.work;
+    const auto& is = w.is();
     in_.require('<', "after " + std::string(is.word));
-    if (is.how == way::tiles) {
+    if (is.cut == geometry::grid) {
       w.down = in_.small_number("the number of rows of tiles");
       in_.require(',', "after the number of rows of tiles");
       w.across = in_.small_number("the number of columns of tiles");

@@ -5,7 +5,6 @@
 #include "dice/meta/view.hpp"
 #include "dice/placement/assign.hpp"
 #include "dice/placement/text/owned.hpp"
-#include "dice/placement/text/work_words.hpp"
 
 #include <cstddef>
 #include <span>
@@ -73,15 +72,13 @@ namespace detail {
 template <class Layer> [[gnu::cold]] inline std::string work_text(const written_work& w, const Layer& layer) {
   std::string list;
   const auto add = [&](const std::string& part) { list += (list.empty() ? "" : ", ") + part; };
-  if (w.how == way::tiles) add(std::to_string(w.down)), add(std::to_string(w.across));
+  if (w.is().cut == geometry::grid) add(std::to_string(w.down)), add(std::to_string(w.across));
   for (const auto& l : w.lists)
     add(l.first == l.last ? layer(l.first) : "dice::range<" + layer(l.first) + ", " + layer(l.last) + ">");
   if (w.has(option::shares)) add("dice::shares<" + numbers_text(w.shares) + ">");
   if (w.has(option::first_free)) add("dice::first_free");
   if (w.has(option::exchange_every)) add("dice::exchange_every<" + std::to_string(w.exchange_every) + ">");
-  for (const auto& word : work_words)
-    if (word.how == w.how) return "dice::" + std::string(word.word) + "<" + list + ">";
-  return {};
+  return "dice::" + std::string(w.is().word) + "<" + list + ">";
 }
 
 }  // namespace detail
