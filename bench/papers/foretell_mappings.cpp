@@ -72,13 +72,10 @@ void foretell() {
     const auto& p = other->program();
     std::vector<cost::placed_rank> ranks(other->devices().size());
     cost::place_ranks(other->devices(), lab.cluster, ranks.data());
-    if (p.parts.empty()) {
-      std::printf("%.6g\n", cost::predict(lab, p.plan, ranks).latency * 1e3);
-      continue;
-    }
-    const auto found = cost::predict(lab, {.net = p.layers, .parts = p.parts}, p.plan, ranks);
+    const auto found = cost::simulate(lab, {.net = p.layers, .parts = p.parts}, p.plan, ranks);
     std::printf("%.6g", found.expected.latency * 1e3);
-    for (const auto& r : found.ranks) std::printf(" %.6g %.6g", r.computing * 1e3, r.messages * 1e3);
+    for (const auto& r : p.parts.empty() ? meta::array<cost::rank_time>() : found.ranks)
+      std::printf(" %.6g %.6g", r.computing * 1e3, r.messages * 1e3);
     std::puts("");
   }
 }

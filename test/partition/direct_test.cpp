@@ -1,6 +1,6 @@
 // Predictions and best_mapping with direct_convolutions, where the backend has other algorithms.
 #include "../convolutions.hpp"
-#include "dice/cost/parts.hpp"
+#include "dice/cost/simulate.hpp"
 #include "dice/partition/partition.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ using lab = cluster<host<"a", board<"a", ram<1_GiB>, on_two<>>>, host<"b", board
 template <class Map> double seconds() {
   constexpr auto& plan = schedule::plan_of<net, Map>;
   constexpr auto parts = schedule::parts_of<net, Map>;
-  const auto found = cost::predict(cost::setting_of<net, lab>, parts, plan, cost::detail::ranks<net, Map, lab>);
+  const auto found = cost::simulate(cost::setting_of<net, lab>, parts, plan, cost::detail::ranks<net, Map, lab>);
   double out = 0;
   for (std::size_t g = 0; g < plan.groups.size(); ++g)
     if (const int l = plan.groups[g].anchor; plan.groups[g].rank == 0 && parts.is_own(l) && parts.whole(l) == narrow::id)

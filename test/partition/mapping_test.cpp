@@ -81,13 +81,15 @@ TEST(predicted, counts_what_messages_take_of_processors) {
   using receiver = board<"q", ram<1_GiB>,
                          processor<cpu, gflops<3>, gbytes_per_s<2>, watts<8, 2>,  //
                                    sending<us<9>, gbytes_per_s<1>>, receiving<ms<0.03>, mbit_per_s<32>>>>;
-  using pair = cluster<host<"s", sender>, host<"q", receiver>, connection<gbytes_per_s<0.5>, us<1>>>;
-  constexpr auto without = predicted<net, cut<3>, two>, with = predicted<net, cut<3>, pair>;
+  using cable = connection<mbit_per_s<10>, us<100>>;  // as measured end to end, it includes what both ends take
+  using pair = cluster<host<"s", sender>, host<"q", receiver>, cable>;
+  constexpr auto without = predicted<net, cut<3>, cluster<host<"s", slow>, host<"q", quick>, cable>>;
+  constexpr auto with = predicted<net, cut<3>, pair>;
   const auto& s = cost::setting_of<net, pair>;
   const double sends = 70e-6 + 4 * 256 / 2e6, receives = 30e-6 + 4 * 256 / 4e6;
   double before = s.seconds[0][1] + sends, after = receives;
   for (std::size_t l : {3, 6, 7, 8, 10}) after += s.seconds[1][l];
-  const double period = std::max(before, after);
+  const double period = std::max({before, after, 100e-6 + 4 * 256 / 1.25e6});
   EXPECT_DOUBLE_EQ(with.throughput, 1 / period);
   EXPECT_DOUBLE_EQ(with.latency, without.latency);
   EXPECT_DOUBLE_EQ(with.energy, 3 * before + 1 * (period - before) + 8 * after + 2 * (period - after));
@@ -224,7 +226,10 @@ template <class Cluster, class... W> int same_at_run_time() {
   for (std::size_t r = 0; r < wanted.devices.size(); ++r)
     EXPECT_EQ(wanted.devices[r].host, setting.cluster.hosts[found.ranks.devices[static_cast<int>(r)]].name);
   EXPECT_EQ(expected.memory, found.expected.memory);
-  EXPECT_NEAR(expected.latency, found.expected.latency, 1e-12);
+  // The search relays tensors from stage to stage; the plan sends them straight to their readers.
+  EXPECT_LE(expected.latency, found.expected.latency + 1e-12);
+  EXPECT_DOUBLE_EQ(expected.throughput, found.expected.throughput);
+  EXPECT_DOUBLE_EQ(expected.energy, found.expected.energy);
   return found.rounds;
 }
 

@@ -1,5 +1,5 @@
 // What predictions for plans of parts consist of.
-#include "dice/cost/parts.hpp"
+#include "dice/cost/simulate.hpp"
 #include "dice/partition/partition.hpp"
 #include "sample.hpp"
 
@@ -138,8 +138,8 @@ template <std::int64_t Us>
 using lab = cluster<host<"a", board<"a", ram<1_GiB>, hosts_with<Us>>>, host<"b", board<"b", ram<1_GiB>, hosts_with<Us>>>,
                     connection<gbytes_per_s<0.01>, us<100>>>;
 
-template <class Map, class Cluster> cost::parts_prediction told() {
-  return cost::predict(cost::setting_of<net, Cluster>, schedule::parts_of<net, Map>, schedule::plan_of<net, Map>,
+template <class Map, class Cluster> cost::simulated told() {
+  return cost::simulate(cost::setting_of<net, Cluster>, schedule::parts_of<net, Map>, schedule::plan_of<net, Map>,
                        cost::detail::ranks<net, Map, Cluster>);
 }
 

@@ -5,8 +5,8 @@
 #include "dice/advice/cluster_model.hpp"
 #include "dice/advice/explanation.hpp"
 #include "dice/advice/prediction.hpp"
-#include "dice/cost/parts.hpp"
 #include "dice/cost/setting.hpp"
+#include "dice/cost/simulate.hpp"
 #include "dice/partition/find.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/text/json.hpp"
@@ -24,22 +24,10 @@ namespace dice::advice {
   const auto& links = f.setting.cluster;
   for (int a = 0; a < p.ranks(); ++a)
     for (int b = 0; b < p.ranks(); ++b) out.links.push_back(links.between(f.ranks[a].on_host, f.ranks[b].on_host));
-  if (!p.parts.empty()) {
-    const auto found = cost::predict(f.setting, {.net = p.layers, .parts = p.parts}, p.plan, f.ranks);
-    out.expected = found.expected;
-    out.group_seconds.assign(found.groups.begin(), found.groups.end());
-    for (const auto& r : found.ranks) out.message_seconds.push_back(r.messages);
-    return out;
-  }
-  const auto problem = cost::problem_of(f.setting, p.plan, f.ranks);
-  out.expected = cost::predict(f.setting, p.plan, f.ranks);
-  for (const auto& g : p.plan.groups) {
-    const int piece = problem.piece_of[g.anchor];
-    out.group_seconds.push_back(problem.time(g.rank, piece, piece + 1));
-  }
-  const auto stages = cost::stages_of(problem, p.plan);
-  out.message_seconds.resize(p.ranks());
-  for (int k = 0; k < stages.size(); ++k) out.message_seconds[stages[k].device] += cost::message_time(problem, stages, k);
+  const auto found = cost::simulate(f.setting, {.net = p.layers, .parts = p.parts}, p.plan, f.ranks);
+  out.expected = found.expected;
+  out.group_seconds.assign(found.groups.begin(), found.groups.end());
+  for (const auto& r : found.ranks) out.message_seconds.push_back(r.messages);
   return out;
 }
 

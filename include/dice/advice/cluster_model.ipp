@@ -43,7 +43,7 @@ namespace detail {
 
 /// The prediction for a plan in which layers have parts, by rank.
 [[gnu::cold]] inline std::string parts_prediction_text(const cluster_model& f, const runtime::program& p, bool json) {
-  const auto found = cost::predict(f.setting, {.net = p.layers, .parts = p.parts}, p.plan, f.ranks);
+  const auto found = cost::simulate(f.setting, {.net = p.layers, .parts = p.parts}, p.plan, f.ranks);
   std::vector<std::vector<std::string>> lines{{"", "host", "ms", "ms for messages", "of the period"}};
   text::json_array ranks;
   for (int r = 0; r < p.ranks(); ++r) {
@@ -73,7 +73,7 @@ namespace detail {
   if (!p.parts.empty()) return detail::parts_prediction_text(f, p, json);
   const auto problem = cost::problem_of(f.setting, p.plan, f.ranks);
   const auto stages = cost::stages_of(problem, p.plan);
-  const auto expected = cost::predict(f.setting, p.plan, f.ranks);
+  const auto expected = cost::simulate(f.setting, {.net = p.layers}, p.plan, f.ranks).expected;
   const auto host = [&](int rank) { return std::string(f.setting.cluster.hosts[f.ranks[rank].on_host].name); };
   const auto alone = beside_one_device(f, cost::problem_of(f.setting), {}, expected, p.ranks());
   if (!json) {

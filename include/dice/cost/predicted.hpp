@@ -1,8 +1,8 @@
 #pragma once
 
 #include "dice/cost/check.hpp"
-#include "dice/cost/parts.hpp"
 #include "dice/cost/setting_of.hpp"
+#include "dice/cost/simulate.hpp"
 #include "dice/placement/placement.hpp"
 #include "dice/schedule/check.hpp"
 #include "dice/schedule/static_plan.hpp"
@@ -53,13 +53,17 @@ template <class Net, class Map, class Cluster>
 using prediction_or_error = std::conditional_t<std::is_same_v<decltype(prediction_verdict<Net, Map, Cluster>()()), int>,
                                                prediction, decltype(prediction_verdict<Net, Map, Cluster>()())>;
 
+/// The network to which the plan of Map refers.
+template <class Net, class Map> constexpr parts::parts_view parts_view_of() {
+  if constexpr (schedule::detail::splits<Net, Map>) return schedule::parts_of<Net, Map>;
+  else return {.net = graph::view_of<Net>};
+}
+
 template <class Net, class Map, class Cluster> constexpr auto predict_mapping() {
   if constexpr (!std::is_same_v<prediction_or_error<Net, Map, Cluster>, prediction>) return;
-  else if constexpr (!schedule::detail::splits<Net, Map>)
-    return predict(setting_of<Net, Cluster>, schedule::plan_of<Net, Map>, ranks<Net, Map, Cluster>);
   else
-    return predict(setting_of<Net, Cluster>, schedule::parts_of<Net, Map>, schedule::plan_of<Net, Map>,
-                   ranks<Net, Map, Cluster>)
+    return simulate(setting_of<Net, Cluster>, parts_view_of<Net, Map>(), schedule::plan_of<Net, Map>,
+                    ranks<Net, Map, Cluster>)
         .expected;
 }
 

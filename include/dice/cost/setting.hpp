@@ -134,6 +134,18 @@ constexpr int misplaced_rank(std::span<const placed_rank> ranks, const platform:
   return -1;
 }
 
+/// Time in s of layer `layer` of the network on a rank: by all processors of its host that it uses, with its part of each.
+constexpr double seconds_on(const setting& s, const placed_rank& rank, int layer) {
+  const auto& host = s.cluster.hosts[rank.on_host];
+  double speed = 0;
+  for (int k = 0; k < host.processors; ++k) {
+    const auto at = static_cast<std::size_t>(host.first_processor + k);
+    const double share = share_of(s.cluster, at, rank), t = s.seconds[at][layer];
+    if (share > 0 && t > 0) speed += share / t;
+  }
+  return speed > 0 ? 1 / speed : 0;
+}
+
 /// The problem whose devices are the ranks of a plan, so that its stages can be predicted. A unit with some of a processor's
 /// cores has that share of its rates, and one that spans several processors has the sum of theirs.
 constexpr problem problem_of(const setting& s, const schedule::plan_view& plan, std::span<const placed_rank> ranks) {
@@ -153,21 +165,11 @@ constexpr problem problem_of(const setting& s, const schedule::plan_view& plan, 
     const auto& host = s.cluster.hosts[ranks[r].on_host];
     device d{.host = ranks[r].on_host, .processor = static_cast<int>(r), .kind = static_cast<int>(r)};
     std::size_t with = 0;
-    for (int l = 0; l < s.net.size(); ++l) {
-      double speed = 0;
-      bool any = false;
-      for (int k = 0; k < host.processors; ++k) {
-        const int processor = host.first_processor + k;
-        const double share = share_of(s.cluster, processor, ranks[r]), t = s.seconds[processor][l];
-        if (share <= 0) continue;
-        with = processor;
-        if (t > 0) speed += share / t, any = true;
-      }
-      seconds[l] = any ? 1 / speed : 0;
-    }
+    for (int l = 0; l < s.net.size(); ++l) seconds[l] = seconds_on(s, ranks[r], l);
     for (int k = 0; k < host.processors; ++k) {
       const auto& about = s.cluster.processors[host.first_processor + k];
       const double share = share_of(s.cluster, host.first_processor + k, ranks[r]);
+      if (share > 0) with = host.first_processor + k;
       d.busy_watts += share * about.busy_watts, d.idle_watts += share * about.idle_watts;
     }
     costs c;
@@ -207,15 +209,6 @@ constexpr stage_ranks assign(const problem& p, const meta::array<stage>& stages)
     for (int k = s.first; k < s.last; ++k) of_piece[k] = rank;
   }
   for (const int piece : p.piece_of) out.owner.push_back(of_piece[piece]);
-  return out;
-}
-
-/// The prediction for a plan; memory is the plan's own figure.
-constexpr prediction predict(const setting& s, const schedule::plan_view& plan, std::span<const placed_rank> ranks) {
-  const problem p = problem_of(s, plan, ranks);
-  prediction out = predict(p, stages_of(p, plan));
-  out.memory = 0;
-  for (const auto& r : plan.ranks) out.memory = std::max(out.memory, r.peak_bytes);
   return out;
 }
 

@@ -1,7 +1,6 @@
 // best_split: shares with which the devices of a split end together.
 #pragma once
 
-#include "dice/cost/parts.hpp"
 #include "dice/cost/predicted.hpp"
 #include "dice/cost/setting_of.hpp"
 #include "dice/placement/dsl.hpp"

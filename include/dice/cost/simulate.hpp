@@ -1,4 +1,4 @@
-// Predictions for plans of networks of parts: one frame, step by step on all ranks.
+// Predictions for plans: one frame, step by step on all ranks.
 #pragma once
 
 #include "dice/cost/setting.hpp"
@@ -23,24 +23,12 @@ struct rank_time {
   constexpr double busy() const { return computing + messages; }
 };
 
-/// A prediction for a plan in which layers have parts.
-struct parts_prediction {
+/// What a simulated frame took.
+struct simulated {
   prediction expected{};
   meta::array<rank_time> ranks;
   meta::array<double> groups;  ///< s, by fusion group
 };
-
-/// Time in s of layer `layer` of the network on a rank: by all processors of its host that it uses, with its part of each.
-constexpr double seconds_on(const setting& s, const placed_rank& rank, int layer) {
-  const auto& host = s.cluster.hosts[rank.on_host];
-  double speed = 0;
-  for (int k = 0; k < host.processors; ++k) {
-    const auto at = static_cast<std::size_t>(host.first_processor + k);
-    const double share = share_of(s.cluster, at, rank), t = s.seconds[at][layer];
-    if (share > 0 && t > 0) speed += share / t;
-  }
-  return speed > 0 ? 1 / speed : 0;
-}
 
 namespace detail {
 
@@ -121,7 +109,9 @@ constexpr double group_seconds(const setting& s, const parts::parts_view& p, con
   // What the profile counts with an earlier layer runs unfused if the two are split apart.
   if (t <= 0) return copy_seconds(about, moved_bytes(p.net, l) / 2) * fraction(step, p.net);
   const auto tile = direct[whole] ? std::array<std::int8_t, 2>{1, 1} : s.algorithms[at][whole].tile;
-  return t * work_fraction(p.net.layers[l], p.parts[l], s.net.layers[whole], tile) * fraction(step, p.net);
+  const double some =
+      p.parts.empty() ? 1 : work_fraction(p.net.layers[l], p.parts[l], s.net.layers[whole], tile) * fraction(step, p.net);
+  return t * some;
 }
 
 /// When messages arrive. Those that a host sends over the network follow one another, and so do those that it receives: each
@@ -157,10 +147,6 @@ class wires {
   meta::array<double> out_, in_;            ///< by host: since when its port is free
   meta::array<double> busy_out_, busy_in_;  ///< by host
 };
-
-}  // namespace detail
-
-namespace detail {
 
 /// Which replica computes which frame, as expected: with first_free, the one that then ends first.
 class expected_turns {
@@ -220,14 +206,14 @@ class expected_turns {
 
 }  // namespace detail
 
-/// The prediction for the plan `plan` of the network of parts `p`, whose whole layers `s` describes. Latency: each rank
+/// Simulates the plan `plan` of `p`, which is the network that `s` describes or its network of parts. Latency: each rank
 /// does its steps in order, a message arrives when the ports of both hosts have carried it after it was sent; period: the
 /// busiest rank or port. With replicas both are means over several frames. No paper that dice follows has equations for
 /// this: DeepThings (Zhao et al. 2018) measures its tiles.
-constexpr parts_prediction predict(const setting& s, const parts::parts_view& p, const schedule::plan_view& plan,
-                                   std::span<const placed_rank> ranks) {
+constexpr simulated simulate(const setting& s, const parts::parts_view& p, const schedule::plan_view& plan,
+                             std::span<const placed_rank> ranks) {
   using schedule::action;
-  parts_prediction out;
+  simulated out;
   const int n = static_cast<int>(ranks.size());
   out.ranks = meta::array<rank_time>(n);
   out.groups = meta::array<double>(static_cast<int>(plan.groups.size()));
@@ -259,6 +245,7 @@ constexpr parts_prediction predict(const setting& s, const parts::parts_view& p,
   const int frames = turns.frames();
   for (int frame = 0; frame < frames; ++frame) {
     turns.begin(frame), wires.begin_frame();
+    double latency = 0;  // until the last result leaves
     meta::array<double> arrival(static_cast<int>(plan.messages.size()), -1), clock(n);
     meta::array<int> next(n);
     for (int r = 0; r < n; ++r) next[r] = plan.ranks[r].first_step;
@@ -296,11 +283,10 @@ constexpr parts_prediction predict(const setting& s, const parts::parts_view& p,
             clock[r] = std::max(clock[r] + t, arrival[step.message]);
           }
         }
+        if (step.what == action::leave) latency = std::max(latency, clock[r]);
         ++next[r];
       } while (!waits(r) && !sends(r));
     }
-    double latency = 0;
-    for (const auto t : clock) latency = std::max(latency, t);
     out.expected.latency += latency / frames;
   }
   out.expected.period = wires.busiest() / frames;
