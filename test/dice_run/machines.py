@@ -73,7 +73,7 @@ def write(folder, name, machine):
         program('date', f'exec /bin/date -d "{machine["clock"]} seconds" "$@"')
     # In place of ssh between hosts.
     refused = ' | '.join(machine.get('refused', [])) or '-'
-    program('between', f'case $1 in {refused}) printf "Permission denied (publickey).\\r\\n" >&2; exit 255 ;; esac')
+    program('between', f'case $1 in {refused}) printf "{machine.get("refusal", "Permission denied (publickey).")}\\r\\n" >&2; exit 255 ;; esac')
 
 
 SSH = '''#!/bin/sh

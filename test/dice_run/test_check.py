@@ -115,6 +115,12 @@ class Check(Recorded):
                          (['a', 'c'], 'Permission denied (publickey).', True, False))
         self.assertIn('// gone was not reached.', (self.folder / 'cluster.hpp').read_text())
 
+    def test_hosts_that_do_not_find_each_other(self):
+        self.hosts(a={**machines.PI4, 'refused': ['b'], 'refusal': 'ssh: Could not resolve hostname b: Name or service not known'},
+                   b=machines.PI4)
+        self.check('a', 'b')
+        self.assertRegex(self.said.stderr, r'a cannot log in to b .*\(ssh: Could not resolve .*On a: add the name to /etc/hosts\n')
+
     def test_one_machine_under_two_names(self):
         one = {**machines.PI4, 'hostname': 'pi', 'boot': '7d1c'}
         self.hosts(pi=one, **{'10.0.0.2': one, 'other': {**one, 'hostname': 'other'}, 'twin': {**one, 'boot': '55e0'}})

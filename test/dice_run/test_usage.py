@@ -39,6 +39,7 @@ class Here(Case):
         (package / 'manifest.json').write_text(json.dumps(manifest))
         self.assertIn('2 of 8 files copied', run('deploy'))
         self.assertIn('ended already, without an error', run('start', '--', '--quick'))
+        self.assertEqual(os.readlink(next(to.rglob('stat[e]'))).split()[1], '1')  # the first job
         self.assertIn('has ended at', run('status'))
         self.assertIn('does not run', run('stop'))
 
