@@ -21,16 +21,19 @@
 
 namespace dice::schedule {
 
+/// Whether a plan is proved to be sound. One that is only rated need not be.
+enum class proofs : bool { omitted, made };
+
 /// A plan for a network and the algorithms of a program, or the mapping's first mistake. Can be moved, not copied. Its cores
 /// and host names refer to the mapping's memory.
 class dynamic_plan {
  public:
   /// `tables` has the algorithms of every backend in the program and is empty for the others. For mappings that split
-  /// layers, `operators` and `parameters` are those of the network's layers. The plan is proved unless `prove` says not: a
-  /// plan that is only rated need not be. Throws std::logic_error if it is unsound, which is a bug in dice.
+  /// layers, `operators` and `parameters` are those of the network's layers. Throws
+  /// std::logic_error if the plan is proved to be unsound, which is a bug in dice.
   [[gnu::cold]] dynamic_plan(const graph::network_view& net, const placement::written_mapping& m,
                              const algorithm::tables& tables, meta::view<graph::any_operator> operators = {},
-                             meta::view<meta::view<graph::parameter>> parameters = {}, bool prove = true) {
+                             meta::view<meta::view<graph::parameter>> parameters = {}, proofs wanted = proofs::made) {
     unsigned processors = 0;
     algorithm::for_each_backend([&]<algorithm::backend B>() {
       if (!tables.chosen[B].empty()) processors |= platform::bit(algorithm::processor_of(B));
@@ -50,8 +53,8 @@ class dynamic_plan {
       plan_ = build({net, where.view().owner, devices_, by_layer, in_flight}, tables, by_layer);
       parts_.net = net;
     }
-    if (prove && (!sound(plan_.view(), parts_.net, parts_.parts) || !turns_match(plan_.view(), parts_) ||
-                  (!parts_.parts.empty() && !parts::parts_match(net, operators, parts_))))
+    if (wanted == proofs::made && (!sound(plan_.view(), parts_.net, parts_.parts) || !turns_match(plan_.view(), parts_) ||
+                                   (!parts_.parts.empty() && !parts::parts_match(net, operators, parts_))))
       throw std::logic_error("internal error, please report: the plan of this mapping is unsound");
     if ((mistake_ = check_limits(plan_.view(), devices_))) return;
     for (const auto& g : plan_.groups) algorithms_.push_back(by_layer[g.anchor]);

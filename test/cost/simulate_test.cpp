@@ -140,7 +140,7 @@ using lab = cluster<host<"a", board<"a", ram<1_GiB>, hosts_with<Us>>>, host<"b",
 
 template <class Map, class Cluster> cost::simulated told() {
   return cost::simulate(cost::setting_of<net, Cluster>, schedule::parts_of<net, Map>, schedule::plan_of<net, Map>,
-                       cost::detail::ranks<net, Map, Cluster>);
+                        cost::detail::ranks<net, Map, Cluster>);
 }
 
 template <class... Rows>
@@ -152,6 +152,17 @@ TEST(predicted_parts, ranks_that_wait_receive_meanwhile) {
   // Both ranks wait for all that they receive, since links are slow: a message's time includes what it takes from the core.
   EXPECT_DOUBLE_EQ((predicted<net, together, lab<0>>.latency), (predicted<net, together, lab<50>>.latency));
   EXPECT_GT((told<together, lab<50>>().ranks[1].messages), (told<together, lab<0>>().ranks[1].messages));
+}
+
+/// A rank may still be busy with what it has sent when the last result has left elsewhere.
+TEST(predicted_parts, a_frame_ends_when_its_last_result_leaves) {
+  using sender = processor<threads<1>, profile<measured<0>>, sending<ms<100>, gbytes_per_s<1>>>;
+  using pair = cluster<host<"a", board<"a", ram<1_GiB>, sender>>, host<"b", board<"b", ram<1_GiB>, hosts_with<0>>>,
+                       connection<gbytes_per_s<0.01>, us<100>>>;
+  using cut = mapping<dev<0, cpu>, layers<to<sample::relu1>>, dev<1, cpu>, layers<from<sample::conv2>>>;
+  constexpr auto found = predicted<net, cut, pair>;
+  EXPECT_NEAR(found.latency, 19e-3 + 1024 / 1e7 + 100e-6, 1e-3);
+  EXPECT_GT(found.throughput * 0.108, 0.99);
 }
 
 /// Of two frames, each replica computes one, in 19 ms, and rank 1 gets its image, of 768 bytes, and rank 0 its 10 results.
