@@ -15,6 +15,7 @@
 #include "dice/runtime/weights_of.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -29,6 +30,10 @@ template <class Map, class Net = digits::network> void same_as_text(std::string_
   const auto& p = other.it->program();
   EXPECT_EQ(runtime::plan_digest(p), runtime::plan_digest(own));
   EXPECT_EQ(runtime::packed_identity(p), runtime::packed_identity(own));
+  for (const auto* has : {&own, &p}) {  // each keeps its mapping
+    const auto kept = placement::write(has->mapping, Net::name, own.network_layers());
+    EXPECT_EQ(runtime::plan_digest(assembly::remap(own, kept).it->program()), runtime::plan_digest(own)) << kept;
+  }
   EXPECT_TRUE(std::equal(p.plan.steps.begin(), p.plan.steps.end(), own.plan.steps.begin(), own.plan.steps.end()));
   EXPECT_TRUE(
       std::equal(p.plan.operands.begin(), p.plan.operands.end(), own.plan.operands.begin(), own.plan.operands.end()));
@@ -133,6 +138,28 @@ int count(std::string_view text, std::string_view word) {
 }
 runtime::owned_mapping under(std::string_view text) {
   return assembly::remap(assembly::program_of<digits::network, mapping<dev<0, cpu>, layers<all>>>, text);
+}
+
+/// --plan=json has the whole mapping: its text, and entries from which a script makes other mappings.
+TEST(Splits, TheMappingIsKeptWithItsLimits) {
+  for (const std::string text :
+       {"dice::mapping<\n    dice::dev<0, dice::cores<0, 1>, dice::memory<1073741824>, dice::on<\"a\">>, "
+        "dice::layers<dice::range<digits::picture, digits::pool2>>,\n    dice::dev<1, dice::cpu, dice::direct_convolutions>, "
+        "dice::layers<dice::range<digits::conv3, digits::scores>>,\n    dice::in_flight<3>>",
+        "dice::split<digits::network, dice::points<4>,\n    dice::dev<1, dice::cpu>,\n    dice::dev<0, dice::threads<2>>>"}) {
+    const auto mapped = under(text);
+    EXPECT_EQ(placement::write(mapped.it->program().mapping, "digits", graph::view_of<digits::network>), text);
+    const auto json = nlohmann::json::parse(report::plan_json(mapped.it->program()).json())["mapping"];
+    EXPECT_EQ(json["text"], text);
+    std::string joined = json["begin"];
+    for (const auto& e : json["entries"]) joined += (joined == json["begin"] ? "" : ", ") + e["text"].get<std::string>();
+    const auto again = under(joined + ">");
+    EXPECT_EQ(runtime::plan_digest(again.it->program()), runtime::plan_digest(mapped.it->program()));
+    if (const auto& first = json["entries"][0]; first["rank"] == 0) {
+      EXPECT_EQ(first["unit"], "dice::cores<0, 1>");
+      EXPECT_EQ(first["limits"], (std::vector<std::string>{"dice::memory<1073741824>", "dice::on<\"a\">"}));
+    }
+  }
 }
 
 /// Ranks that do not agree which of them computes which frame would wait for each other.

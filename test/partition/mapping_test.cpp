@@ -1,8 +1,7 @@
-// Pieces and costs of a network, predictions of its mappings, and best_mapping: against numbers computed by hand, and
-// against all mappings of the network `sample`.
+// best_mapping: against all mappings of the network `sample`.
 #include "brute_force.hpp"
+#include "cost/two_hosts.hpp"
 #include "dice/partition/partition.hpp"
-#include "sample.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,156 +10,8 @@
 
 namespace {
 
-using namespace dice;
+using namespace two_hosts;
 namespace part = dice::partition;
-using net = sample::network;
-template <int Id> using at = net::layer<Id>;
-
-// At 1 operation and 1 byte per second, times are counts.
-using slow = board<"slow", ram<1_GiB>, processor<cores<0, 1, 2, 3>, gflops<1>, gbytes_per_s<1>, watts<3, 1>>>;
-using quick = board<"quick", ram<1_GiB>, processor<cores<0, 1>, gflops<3>, gbytes_per_s<2>, watts<8, 2>>>;
-using wire = connection<gbytes_per_s<0.5>, us<1>>;
-using two = cluster<host<"s", slow>, host<"q", quick>, wire>;
-
-TEST(roofline, is_the_longer_of_computing_and_moving) {
-  constexpr auto& view = graph::view_of<net>;
-  constexpr platform::processor_info on{.flops = 2, .bytes_per_s = 5};
-  // conv1: 4 channels of 8 × 8 of 3 · 3 · 3 products; reads 3 · 8 · 8, 4 · 3 · 9 weights and 4 biases, writes 4 · 8 · 8.
-  constexpr double macs = 4 * 8 * 8 * 27, bytes = 4 * (192 + 108 + 4 + 256);
-  static_assert(view.layers[1].macs == macs);
-  static_assert(cost::moved_bytes(view, 1) == bytes);
-  static_assert(cost::roofline_seconds(view, 1, on) == 2 * macs / 2);
-  // relu1: reads its input and writes its output.
-  static_assert(cost::roofline_seconds(view, 2, on) == 4 * (256 + 256) / 5.0);
-  // Graph inputs, views, and Concats with all operands in place cost nothing.
-  static_assert(cost::roofline_seconds(view, 0, on) == 0 && cost::roofline_seconds(view, 9, on) == 0);
-}
-
-TEST(pieces, are_what_one_kernel_computes) {
-  const cost::problem p = cost::problem_of(cost::setting_of<net, two>);
-  // conv1 and relu1 form one piece, and conv2, add1 and relu2; each other layer is a piece.
-  EXPECT_EQ(p.piece_of[1], p.piece_of[2]);
-  EXPECT_EQ(p.piece_of[3], p.piece_of[5]);
-  EXPECT_EQ(p.pieces, net::size - 3);
-  // Between conv1 and conv2 relu1's result crosses once, though two layers read it.
-  EXPECT_EQ(p.crossing[p.piece_of[3]], 4 * 256);
-  EXPECT_EQ(p.messages[p.piece_of[3]], 1);
-  // After pool1 the tensor that pool2 reads crosses, too.
-  EXPECT_EQ(p.crossing[p.piece_of[7]], 4 * (64 + 256));
-  EXPECT_EQ(p.messages[p.piece_of[7]], 2);
-  EXPECT_EQ(p.crossing[0], 0);
-  EXPECT_EQ(p.crossing[p.pieces], 0);
-  // Fused layers cost nothing extra.
-  const auto& s = cost::setting_of<net, two>;
-  const auto& c = p.kinds[0];
-  EXPECT_EQ(c.seconds[p.piece_of[1] + 1] - c.seconds[p.piece_of[1]], s.seconds[0][1]);
-}
-
-/// Cut before layer Id.
-template <int Id, class A = dev<0, cpu>, class B = dev<1, cpu>>
-using cut = mapping<A, layers<to<at<Id - 1>>>, B, layers<from<at<Id>>>>;
-
-TEST(predicted, follows_its_equations) {
-  const auto& s = cost::setting_of<net, two>;
-  const double before = s.seconds[0][1], x = 1e-6 + 4 * 256 / 0.5e9;
-  double after = 0;
-  for (std::size_t l : {3, 6, 7, 8, 10}) after += s.seconds[1][l];
-  constexpr auto p = predicted<net, cut<3>, two>;
-  const double period = std::max({before, x, after});
-  EXPECT_DOUBLE_EQ(p.latency, before + x + after);
-  EXPECT_DOUBLE_EQ(p.throughput, 1 / period);
-  EXPECT_DOUBLE_EQ(p.energy, 3 * before + 1 * (period - before) + 8 * after + 2 * (period - after));
-  constexpr auto& plan = schedule::plan_of<net, cut<3>>;
-  EXPECT_EQ(p.memory, std::max(plan.ranks[0].peak_bytes, plan.ranks[1].peak_bytes));
-}
-
-TEST(predicted, counts_what_messages_take_of_processors) {
-  using sender = board<"s", ram<1_GiB>,
-                       processor<cpu, gflops<1>, gbytes_per_s<1>, watts<3, 1>,  //
-                                 sending<us<70>, mbit_per_s<16>>, receiving<us<9>, gbytes_per_s<1>>>>;
-  using receiver = board<"q", ram<1_GiB>,
-                         processor<cpu, gflops<3>, gbytes_per_s<2>, watts<8, 2>,  //
-                                   sending<us<9>, gbytes_per_s<1>>, receiving<ms<0.03>, mbit_per_s<32>>>>;
-  using cable = connection<mbit_per_s<10>, us<100>>;  // as measured end to end, it includes what both ends take
-  using pair = cluster<host<"s", sender>, host<"q", receiver>, cable>;
-  constexpr auto without = predicted<net, cut<3>, cluster<host<"s", slow>, host<"q", quick>, cable>>;
-  constexpr auto with = predicted<net, cut<3>, pair>;
-  const auto& s = cost::setting_of<net, pair>;
-  const double sends = 70e-6 + 4 * 256 / 2e6, receives = 30e-6 + 4 * 256 / 4e6;
-  double before = s.seconds[0][1] + sends, after = receives;
-  for (std::size_t l : {3, 6, 7, 8, 10}) after += s.seconds[1][l];
-  const double period = std::max({before, after, 100e-6 + 4 * 256 / 1.25e6});
-  EXPECT_DOUBLE_EQ(with.throughput, 1 / period);
-  EXPECT_DOUBLE_EQ(with.latency, without.latency);
-  EXPECT_DOUBLE_EQ(with.energy, 3 * before + 1 * (period - before) + 8 * after + 2 * (period - after));
-  // Between ranks of one host messages cost no time.
-  using place = on<"s">;
-  EXPECT_EQ((predicted<net, cut<3, dev<0, cpu, place>, dev<1, cpu, place>>, pair>.throughput),
-            (predicted<net, cut<3, dev<0, cpu, place>, dev<1, cpu, place>>, two>.throughput));
-}
-
-TEST(predicted, takes_hosts_in_order_or_by_name) {
-  constexpr auto swapped = predicted<net, cut<3, dev<0, cpu, on<"q">>, dev<1, cpu, on<"s">>>, two>;
-  constexpr auto plain = predicted<net, cut<3>, two>;
-  EXPECT_NE(swapped.latency, plain.latency);
-  EXPECT_DOUBLE_EQ((predicted<net, cut<3, dev<0, cpu>, dev<1, cpu, on<"q">>>, two>.latency), plain.latency);
-}
-
-TEST(predicted, takes_hosts_from_the_first_one_again) {
-  const auto latency = []<class A, class B, class C>(A, B, C) {
-    return predicted<net, mapping<A, layers<to<at<2>>>, B, layers<range<at<3>, at<6>>>, C, layers<from<at<7>>>>, two>.latency;
-  };
-  EXPECT_DOUBLE_EQ(latency(dev<0, cpu>{}, dev<1, cpu>{}, dev<2, cpu>{}),
-                   latency(dev<0, cpu, on<"s">>{}, dev<1, cpu, on<"q">>{}, dev<2, cpu, on<"s">>{}));
-  EXPECT_NE(latency(dev<0, cpu>{}, dev<1, cpu>{}, dev<2, cpu>{}),
-            latency(dev<0, cpu>{}, dev<1, cpu>{}, dev<2, cpu, on<"q">>{}));
-}
-
-TEST(predicted, gives_a_unit_its_share_of_the_rates) {
-  using one = cluster<host<"s", slow>>;
-  constexpr double whole = predicted<net, mapping<dev<0, cpu>, layers<all>>, one>.latency;
-  EXPECT_DOUBLE_EQ((predicted<net, mapping<dev<0, cores<2>>, layers<all>>, one>.latency), 4 * whole);
-  EXPECT_DOUBLE_EQ((predicted<net, mapping<dev<0, threads<2>>, layers<all>>, one>.latency), 2 * whole);
-  EXPECT_DOUBLE_EQ((predicted<net, mapping<dev<0, threads<9>>, layers<all>>, one>.latency), whole);
-  // Two processors: cpu has both.
-  using pair = board<"pair", ram<1_GiB>, processor<cores<0, 1>, gflops<3>, gbytes_per_s<3>>,
-                     processor<cores<2>, gflops<1>, gbytes_per_s<1>>>;
-  using other = cluster<host<"p", pair>>;
-  constexpr double both = predicted<net, mapping<dev<0, cpu>, layers<all>>, other>.latency;
-  EXPECT_DOUBLE_EQ(both, whole / 4);
-  EXPECT_DOUBLE_EQ((predicted<net, mapping<dev<0, cores<2>>, layers<all>>, other>.latency), whole);
-  EXPECT_DOUBLE_EQ((predicted<net, mapping<dev<0, cores<1, 2>>, layers<all>>, other>.latency), whole / 2.5);
-}
-
-struct measured {
-  static constexpr std::string_view digest = net::weights.structure;
-  static constexpr std::array<double, net::size> ms{0, 5, 0, 7, 0, 0, 1, 1, 0, 0, 2, 0};
-};
-struct of_another : measured {
-  static constexpr std::string_view digest = "0";
-};
-struct incomplete : measured {
-  static constexpr std::array<double, net::size> ms{0, 5, 0, -1, 0, 0, 1, 1, 0, 0, 2, 0};
-};
-struct measured_messages : measured {
-  using sending = dice::sending<gbytes_per_s<1>>;
-  using receiving = dice::receiving<us<1>, gbytes_per_s<2>>;
-  using watts = dice::watts<4, 3>;
-};
-template <class P> using profiled = cluster<host<"m", board<"m", ram<1_GiB>, processor<cpu, profile<P>, watts<2>>>>>;
-
-TEST(predicted, takes_measured_times_where_there_is_a_profile) {
-  EXPECT_DOUBLE_EQ((predicted<net, mapping<dev<0, cpu>, layers<all>>, profiled<measured>>.latency), 16e-3);
-  // Profiles also give the costs of messages and the power, unless these are stated.
-  constexpr auto of = []<class P>(P) { return platform::processor_traits<P>::value; };
-  constexpr auto all = of(processor<cpu, profile<measured_messages>>{});
-  static_assert(all.sending == platform::link{1e9} && all.receiving == platform::link{2e9, 1e-6});
-  static_assert(all.has_watts && all.busy_watts == 4 && all.idle_watts == 3);
-  using stated = dice::sending<gbytes_per_s<3>>;
-  constexpr auto some = of(processor<cpu, stated, profile<measured_messages>, watts<7>>{});
-  static_assert(some.sending == platform::link{3e9, 0} && some.receiving == all.receiving && some.busy_watts == 7);
-  static_assert(of(processor<cpu, profile<measured_messages>, watts<7>, stated>{}).sending == some.sending);
-}
 
 /// The best of all cuts in two and of each host by itself.
 template <class Value> double best_of_all(Value value) {

@@ -63,7 +63,8 @@ namespace detail {
         .add("best_device_alone", alone.json)
         .add("cluster", cluster_json(f))
         .json();
-  return "\nPredicted on the cluster:\n" + text::table_text(lines, 2) + "\n" + totals_text(found.expected) + alone.text;
+  return "\nPredicted on the cluster:\n" + text::table_text(lines, 2) + "\n" + totals_text(found.expected) + alone.text +
+         "\n" + mapping_text(p, p.mapping);
 }
 
 }  // namespace detail
@@ -76,17 +77,11 @@ namespace detail {
   const auto expected = cost::simulate(f.setting, {.net = p.layers}, p.plan, f.ranks).expected;
   const auto host = [&](int rank) { return std::string(f.setting.cluster.hosts[f.ranks[rank].on_host].name); };
   const auto alone = beside_one_device(f, cost::problem_of(f.setting), {}, expected, p.ranks());
-  if (!json) {
-    std::vector<platform::device> devices;  // without memory limits, which a program does not know
-    for (const auto& r : f.ranks) {
-      const auto& at = f.setting.cluster.hosts[r.on_host];
-      devices.push_back({.rank = static_cast<int>(devices.size()), .unit = r.unit, .host = at.name, .cores = r.cores});
-    }
+  if (!json)
     return "\nPredicted on the cluster:\n" +
            detail::prediction_table(
                problem, stages, expected, [](int r) { return "rank " + std::to_string(r); }, host) +
-           alone.text + "\n" + detail::mapping_text(p, p.plan.owner, devices, p.plan.in_flight);
-  }
+           alone.text + "\n" + detail::mapping_text(p, p.mapping);
   text::json_array of_stages;
   for (int k = 0; k < stages.size(); ++k) {
     const auto& s = stages[k];

@@ -8,6 +8,7 @@
 #include "dice/partition/find.hpp"
 #include "dice/partition/objectives.hpp"
 #include "dice/placement/assign.hpp"
+#include "dice/placement/owned.hpp"
 #include "dice/placement/text/write.hpp"
 #include "dice/report/plan.hpp"
 #include "dice/runtime/program.hpp"
@@ -64,11 +65,9 @@ namespace detail {
   return text::table_text(lines, 2) + "\n" + totals_text(expected);
 }
 
-/// A mapping as C++ to paste: the rank of each layer, devices in order of rank.
-[[gnu::cold]] inline std::string mapping_text(const runtime::program& p, std::span<const int> owner,
-                                              std::span<const platform::device> devices, int in_flight) {
-  const auto mapping = placement::mapping_of(owner, devices, in_flight);
-  return "using deployment = " + placement::write(mapping.values(), p.network, p.network_layers()) + ";\n";
+/// A mapping as C++ to paste.
+[[gnu::cold]] inline std::string mapping_text(const runtime::program& p, const placement::written_mapping& m) {
+  return "using deployment = " + placement::write(m, p.network, p.network_layers()) + ";\n";
 }
 
 /// With more routes, a search gives up.
@@ -190,7 +189,8 @@ inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "
                beside_one_device(f, problem, r, found.expected, devices.size()).text;
   for (std::size_t at = 0; at < table.size(); at = table.find('\n', at) + 1)
     if (table[at] != '\n') table.insert(at, begin);
-  return mapping_text(p, owner, written, placement::default_in_flight(devices.size())) + "\n" + table;
+  const auto mapping = placement::mapping_of(owner, written, placement::default_in_flight(devices.size()));
+  return mapping_text(p, mapping.values()) + "\n" + table;
 }
 
 }  // namespace detail

@@ -89,6 +89,7 @@ inline constexpr runtime::program program_of{
     .layers = schedule::parts_of<Net, Map>.net,
     .parts = schedule::parts_of<Net, Map>.parts,
     .whole_layers = graph::view_of<Net>,
+    .mapping = placement::written<Net, Map>,
     .plan = schedule::plan_of<Net, Map>,
     .kernels = detail::table<Net, Map, Here>.kernels,
     .parameters = detail::table<Net, Map, Here>.parameters,

@@ -101,6 +101,7 @@ class remapped final : public runtime::other_mapping {
     runtime::add_plan(kernels_, layouts_, pitches_, plan, parts.net);
     const auto units = plan_.units();
     program_.layers = parts.net, program_.parts = parts.parts, program_.whole_layers = layers.net;
+    program_.mapping = mapping_.values();
     program_.plan = plan, program_.kernels = kernels_, program_.parameters = parameters_;
     program_.units = units, program_.cores = plan_.cores(), program_.hosts = plan_.hosts();
     program_.open = layers.open;

@@ -1,6 +1,7 @@
 // What --plan prints: the plan from the program's values only, without MPI, weights or a GPU.
 #pragma once
 
+#include "dice/placement/text/write.hpp"
 #include "dice/report/names.hpp"
 #include "dice/runtime/digest.hpp"
 #include "dice/runtime/program.hpp"
@@ -36,6 +37,24 @@ namespace dice::report {
   return out;
 }
 
+/// The mapping: its text, and in parts, from which scripts make other mappings.
+[[gnu::cold]] inline text::json_object mapping_json(const runtime::program& p) {
+  text::json_array entries;
+  for (const auto& e : p.mapping.entries) {
+    auto one = text::json_object().add("text", placement::detail::entry_text(e, p.network, p.network_layers()));
+    if (e.what == placement::entry::kind::dev) {
+      text::json_array limits;
+      for (const auto& l : e.dev.limits) limits.add(placement::detail::limit_text(l));
+      one.add("rank", e.dev.rank).add("unit", placement::unit_text(e.dev.unit, e.dev.cores, "dice::")).add("limits", limits);
+    }
+    entries.add(one);
+  }
+  return text::json_object()
+      .add("text", placement::write(p.mapping, p.network, p.network_layers()))
+      .add("begin", placement::detail::begin_text(p.mapping, p.network))
+      .add("entries", entries);
+}
+
 /// The plan as --plan=json has it.
 [[gnu::cold]] inline text::json_object plan_json(const runtime::program& p) {
   text::json_array ranks, messages;
@@ -66,6 +85,7 @@ namespace dice::report {
                  .add("network", p.network)
                  .add("plan", runtime::plan_digest(p))
                  .add("dice", p.version)
+                 .add("mapping", mapping_json(p))
                  .add("in_flight", p.plan.in_flight)
                  .add("ranks", ranks)
                  .add("inputs", inputs)

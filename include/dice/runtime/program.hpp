@@ -5,6 +5,7 @@
 #include "dice/kernels/kernel.hpp"
 #include "dice/meta/view.hpp"
 #include "dice/parts/part.hpp"
+#include "dice/placement/written.hpp"
 #include "dice/platform/dev.hpp"
 #include "dice/platform/unit.hpp"
 #include "dice/schedule/program.hpp"
@@ -92,6 +93,7 @@ struct program {
   graph::network_view layers;          ///< those of the plan: if the mapping splits layers, the network of parts
   meta::view<parts::part> parts{};     ///< what each of them is a part of; empty: they are the network's own
   graph::network_view whole_layers{};  ///< then the network's own
+  placement::written_mapping mapping{};  ///< from which the plan is made
   schedule::plan_view plan;
   std::span<const kernels::entry> kernels;              ///< by fusion group
   meta::view<meta::view<graph::parameter>> parameters;  ///< by fusion group: the anchor's

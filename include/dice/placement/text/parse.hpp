@@ -2,7 +2,7 @@
 #pragma once
 
 #include "dice/graph/network.hpp"
-#include "dice/placement/text/owned.hpp"
+#include "dice/placement/owned.hpp"
 #include "dice/placement/text/reader.hpp"
 
 #include <algorithm>
