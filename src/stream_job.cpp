@@ -1,2 +1,3 @@
 // Engines.
+#include "dice/app/load_frames.ipp"
 #include "dice/job/stream_job.ipp"

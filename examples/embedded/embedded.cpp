@@ -6,10 +6,9 @@
 
 #include <boost/mpi/collectives/all_reduce.hpp>
 #include <boost/mpi/environment.hpp>
-#include <xtensor/xnpy.hpp>
-#include <xtensor/xsort.hpp>
 #include <xtensor/xview.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <functional>
@@ -19,19 +18,16 @@
 namespace mpi = boost::mpi;
 using namespace std::chrono_literals;
 
-using deployment = dice::mapping<
-    dice::dev<0, dice::cpu>, dice::layers<dice::range<digits::picture, digits::pool2>>,
-    dice::dev<1, dice::cpu>, dice::layers<dice::range<digits::conv3, digits::scores>>>;
+using deployment = dice::mapping<dice::dev<0, dice::cpu>, dice::layers<dice::range<digits::picture, digits::pool2>>,
+                                 dice::dev<1, dice::cpu>, dice::layers<dice::range<digits::conv3, digits::scores>>>;
 
 /// Stands for a camera: shows the pictures of a file, 200 a second.
 class camera {
  public:
-  explicit camera(const char* file) : pictures_(xt::load_npy<float>(file)) {}
+  explicit camera(const char* file) : pictures_(dice::load_frames<digits::picture>(file)) {}
   std::size_t pictures() const { return pictures_.shape(0); }
   /// Writes picture k to `to`, shape (1, 1, 8, 8).
-  template <class View> void grab(std::size_t k, View&& to) const {
-    xt::view(to, 0) = xt::view(pictures_, k % pictures());
-  }
+  template <class View> void grab(std::size_t k, View&& to) const { xt::view(to, 0) = xt::view(pictures_, k % pictures()); }
   static void wait() { std::this_thread::sleep_for(5ms); }
 
  private:
@@ -70,7 +66,7 @@ int main(int argc, char** argv) try {
 
   if (engine.has_output())  // the rank that holds the output
     engine.on_result([](std::int64_t frame, const auto& scores) {
-      const auto digit = xt::argmax(scores)();
+      const auto digit = std::max_element(scores.begin(), scores.end()) - scores.begin();
       std::printf("picture %lld: %zu (%.0f %%)\n", static_cast<long long>(frame), static_cast<std::size_t>(digit),
                   100 * scores(0, digit));
       std::fflush(stdout);

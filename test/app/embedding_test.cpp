@@ -160,6 +160,18 @@ TEST(Embedding, OneRankNeedsNoMpi) {
   EXPECT_FALSE(engine.ended());
 }
 
+TEST(Embedding, FramesComeFromFiles) {
+  EXPECT_EQ(dice::load_frames<digits::picture>(EXAMPLE "/digits_in.npy"), pictures);
+  try {
+    dice::load_frames<digits::picture>(EXAMPLE "/digits_out.npy");
+    FAIL();
+  } catch (const std::runtime_error& e) {
+    const std::string said = e.what();
+    EXPECT_NE(said.find("digits_out.npy"), said.npos) << said;
+    EXPECT_NE(said.find("input 'picture' is float32 (N, 1, 8, 8)"), said.npos) << said;
+  }
+}
+
 TEST(Embedding, AWrongShapeIsNamedAndNothingHappens) {
   auto engine = dice::start<digits::network, two>(in_process);
   try {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dice/app/here.hpp"
+#include "dice/app/load_frames.hpp"
 #include "dice/job/stream_job.hpp"
 #include "dice/runtime/numbers.hpp"
 #include "dice/tensor/number.hpp"
