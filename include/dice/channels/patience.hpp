@@ -1,5 +1,7 @@
 #pragma once
 
+#include "dice/meta/clock.hpp"
+
 #include <sched.h>
 #include <time.h>
 
@@ -37,18 +39,12 @@ class patience {
       if (turns_++ >= polls_) ::sched_yield();
       return;
     }
-    const auto time = now();
+    const auto time = meta::now();
     if (turns_ == polls_ + yields_) ++turns_, since_ = time;
     sleep(std::clamp<std::int64_t>((time - since_) / 16, 5'000, longest_));
   }
 
  private:
-  static std::int64_t now() {
-    timespec t{};
-    ::clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec;
-  }
-
   int polls_, yields_;
   std::int64_t longest_;
   int turns_ = 0;

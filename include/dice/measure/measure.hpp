@@ -12,6 +12,7 @@
 #include "dice/measure/measured.hpp"
 #include "dice/measure/message_time.hpp"
 #include "dice/measure/trial.hpp"
+#include "dice/meta/clock.hpp"
 #include "dice/meta/median.hpp"
 #include "dice/platform/connection.hpp"
 #include "dice/report/plan.hpp"
@@ -31,7 +32,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <memory>
 #include <string>
 #include <utility>
@@ -49,13 +49,6 @@ inline double typical(const std::vector<std::int64_t>& times, bool undisturbed) 
   double sum = 0;
   for (const auto t : times) all.push_back(static_cast<double>(t)), sum += all.back();
   return undisturbed ? meta::median(std::move(all)) : sum / static_cast<double>(all.size());
-}
-
-/// CPU time of the calling thread, in ns.
-inline std::int64_t thread_time() {
-  timespec t{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec;
 }
 
 /// Latency and bandwidth that fit messages of `bytes[i]`, ascending, which take `seconds[i]`. Bandwidth is the median slope
@@ -205,14 +198,14 @@ class measurement {
     constexpr std::int64_t enough = 200'000'000, disturbed = 1'000'000'000;  // ns
     constexpr std::size_t least = 9, most = 20000;                           // runs
     std::vector<std::int64_t> times;
-    const auto begin = runtime::now(), had = detail::thread_time();
+    const auto begin = meta::now(), had = meta::thread_time();
     const auto run_until = [&](std::int64_t end) {
-      while (times.size() < most && (times.size() < least || runtime::now() - begin < end)) times.push_back(once());
+      while (times.size() < most && (times.size() < least || meta::now() - begin < end)) times.push_back(once());
     };
     run_until(enough);
     // Query the CPU time only once: the system preempts a thread with no time left at calls like this one, not within the
     // layer.
-    const bool whole = detail::thread_time() - had > (runtime::now() - begin) / 100 * 97;
+    const bool whole = meta::thread_time() - had > (meta::now() - begin) / 100 * 97;
     if (!whole) run_until(disturbed);
     return detail::typical(times, whole) * 1e-6;
   }
@@ -223,9 +216,9 @@ class measurement {
     std::vector<std::byte> to(from.size());
     void* (*volatile copy)(void*, const void*, std::size_t) = &std::memcpy;  // or it could be left out: nobody reads `to`
     const double ms = milliseconds([&] {
-      const auto begin = runtime::now();
+      const auto begin = meta::now();
       copy(to.data(), from.data(), to.size());
-      return std::max<std::int64_t>(runtime::now() - begin, 1);
+      return std::max<std::int64_t>(meta::now() - begin, 1);
     });
     return 2 * static_cast<double>(from.size()) / (ms * 1e-3);
   }
@@ -392,10 +385,10 @@ class measurement {
       ranks_.send_block(other, &b, sizeof b);
       std::vector<double> times;
       for (std::int64_t k = 0; k < b.rounds; ++k) {
-        const auto from = runtime::now();
+        const auto from = meta::now();
         ranks_.send_block(other, data_.data(), b.bytes);
         ranks_.receive_block(other, data_.data(), b.bytes);
-        times.push_back(static_cast<double>(std::max<std::int64_t>(runtime::now() - from, 1)) * 1e-9);
+        times.push_back(static_cast<double>(std::max<std::int64_t>(meta::now() - from, 1)) * 1e-9);
       }
       return meta::median(std::move(times));
     };

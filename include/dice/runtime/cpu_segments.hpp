@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dice/meta/clock.hpp"
 #include "dice/runtime/arena.hpp"
 #include "dice/runtime/emulated_speed.hpp"
 #include "dice/runtime/kernel_calls.hpp"
@@ -73,9 +74,9 @@ class cpu_segments final : public segment_runner {
   }
   void compute(const schedule::step& s, std::int64_t frame) {
     io_.clear_team();
-    const auto from = now(), worked = slower_ > 1 ? thread_time() : 0;
+    const auto from = now(), worked = slower_ > 1 ? meta::thread_time() : 0;
     kernels_.run(s, io_.slot(frame));
-    if (slower_ > 1) last_until(from + static_cast<std::int64_t>(static_cast<double>(thread_time() - worked) * slower_));
+    if (slower_ > 1) last_until(from + static_cast<std::int64_t>(static_cast<double>(meta::thread_time() - worked) * slower_));
     const auto to = now();
     io_.count_computing(to - from);
     io_.note_call(s.group, frame, from, to);

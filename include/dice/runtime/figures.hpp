@@ -1,16 +1,14 @@
 #pragma once
 
-#include <chrono>
+#include "dice/meta/clock.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace dice::runtime {
 
-/// Nanoseconds of the steady clock.
-inline std::int64_t now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+using meta::now;
 
 /// When frames 0, 1, 2, … passed a point. Of a long run only every second, fourth, … frame is kept, so that memory is
 /// bounded.

@@ -4,11 +4,11 @@
 #include "dice/kernels/cores.hpp"
 #include "dice/kernels/kernel.hpp"
 #include "dice/kernels/openmp/detail/thread_pool.hpp"
+#include "dice/meta/clock.hpp"
 
 #include <omp.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -45,9 +45,6 @@ inline bool pin(std::span<const int> cores) {
 namespace detail {
 
 inline thread_local std::span<interval> watched;
-inline std::int64_t now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 /// Calls body() in thread 0 of a parallel region, whose other threads wait for jobs from its thread pool.
 template <class Body> void stand_by(int threads, const Body& body) {
@@ -93,9 +90,9 @@ template <class F> void share(std::int64_t units, std::int64_t thread, std::int6
 template <class F> void run(int threads, const F& f) {
   const auto part = [&f, times = detail::watched](std::int64_t t, std::int64_t n) {
     const auto i = static_cast<std::size_t>(t);
-    if (i < times.size() && times[i].begin == 0) times[i].begin = detail::now();
+    if (i < times.size() && times[i].begin == 0) times[i].begin = meta::now();
     f(t, n);
-    if (i < times.size()) times[i].end = detail::now();
+    if (i < times.size()) times[i].end = meta::now();
   };
   const auto& me = detail::this_thread;
   const auto go = [&] { me.pool->run(me.threads, threads, part); };
