@@ -80,7 +80,7 @@ class Measure(unittest.TestCase):
         for word, value in words.items():
             text = text.replace(word, value)
         (self.folder / "user.cpp").write_text(text)
-        built = self.run_program(COMPILER, "-std=c++20", "-fsyntax-only", "-fconstexpr-ops-limit=1000000000" if "clang" not in COMPILER else
+        built = self.run_program(COMPILER, "-std=c++20", "-fsyntax-only", "-fopenmp", "-DDICE_WITH_OPENMP", "-fconstexpr-ops-limit=1000000000" if "clang" not in COMPILER else
                                  "-fconstexpr-steps=1000000000", f"-I{INCLUDE}", f"-I{FOLDER}", "user.cpp")
         self.assertEqual((built.returncode, built.stderr), (0, ""))
 

@@ -1,7 +1,7 @@
 // Clocks, in nanoseconds. <chrono> costs the compiler more than all of this room.
 #pragma once
 
-#include <time.h>
+#include <ctime>
 
 #include <cstdint>
 
