@@ -54,6 +54,7 @@ std::int64_t run_rank(const runtime::program& p, int rank, const std::string& we
   compare sink(out);
   runtime::figures measured;
   executor.run(frames, &source, &sink, measured);
+  end->settle();
   return sink.taken;
 }
 

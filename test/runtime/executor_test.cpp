@@ -18,22 +18,6 @@ using namespace dice;
 
 namespace {
 
-/// Every receive into slot 0 gets `word` at once, those into slot 1 nothing.
-struct announced final : channels::endpoint {
-  std::int64_t word = 0;
-  bool arrived = true;
-  explicit announced(std::int64_t w) : word(w) {}
-  void start_send(int, int, const std::byte*) override {}
-  void start_receive(int, int, std::byte* to) override { std::memcpy(to, &word, sizeof word); }
-  bool sent(int, int) const override { return true; }
-  bool received(int, int slot) const override { return arrived && slot == 0; }
-  void progress() override {}
-  void wait() override {}
-  void wake() override {}
-  void settle() override {}
-  void quit() override {}
-};
-
 /// Feeds frames of toy::frame, and checks results for order and value.
 struct feed final : runtime::source {
   void fill(int layer, std::int64_t frame, float* to, std::int64_t n) override {
@@ -110,6 +94,7 @@ bool run(const toy::program& toy, std::int64_t frames, std::int64_t warmup = 0, 
         if (warmup) e.run(warmup, &in, nullptr, f);
         in.entered = in.most = 0;
         e.run(frames, &in, &out, f);
+        end->settle();
         wrong += out.wrong;
         for (const auto& [layer, n] : out.next) EXPECT_EQ(n, frames);
         if (out.inputs.size() == 1) {
@@ -241,113 +226,6 @@ TEST_P(executor, eight_ranks_and_many_frames_in_flight) {
   std::vector<int> owner(net.size());
   for (std::size_t l = 0; l < owner.size(); ++l) owner[l] = static_cast<int>(l < 8 ? l : rng() % 8);
   EXPECT_TRUE(run({net, owner, 24}, 300, 10));
-}
-
-// Or the text of the failure would be hidden by that of a source which fails because the stream ends.
-TEST(frame_count, a_failure_elsewhere_comes_before_this_rank_s_own) {
-  const std::vector<channels::path> paths{{1, 0, 7, 8, 2, 2}, {0, 1, 7, 8, 2, 2}};
-  announced end(-1);
-  const int inputs[] = {0};
-  runtime::frame_count count(paths, 7, 0, inputs, end);
-  count.begin();
-  EXPECT_THROW(count.advance([]() -> std::int64_t { throw std::logic_error("own"); }, 0, false), channels::stopped);
-}
-
-TEST(frame_count, without_inputs_there_is_none) {
-  announced end(0);
-  runtime::frame_count count({}, 7, 0, {}, end);
-  EXPECT_EQ(count.advance([] { return -1; }, 0, false), std::nullopt);
-  const int inputs[] = {0};
-  runtime::frame_count one({}, 7, 0, inputs, end);
-  EXPECT_EQ(one.advance([] { return 5; }, 0, false), 5);
-}
-
-// Two ranks with inputs are asked to stop, one after 3 frames, the other by the first one's notice, after 5.
-TEST(frame_count, of_a_stop_is_the_largest_that_has_entered) {
-  const std::vector<channels::path> paths{{1, 0, 7, 8, 2, 2}, {0, 1, 7, 8, 2, 2}};
-  const int inputs[] = {0, 1};
-  const auto never = [] { return -1; };
-  announced five(-2 - 5), total(9), other(0);
-  for (auto [end, expected] : {std::pair{&five, 5}, {&total, 9}}) {
-    runtime::frame_count count(paths, 7, 0, inputs, *end);
-    count.begin();
-    EXPECT_EQ(count.advance(never, 3, true), expected);
-    EXPECT_EQ(count.may_enter(), expected);
-  }
-  // A rank without inputs asks: it does not count.
-  const int only[] = {0};
-  announced asks(-2);
-  runtime::frame_count count(paths, 7, 0, only, asks);
-  count.begin();
-  EXPECT_EQ(count.advance(never, 4, false), 4);
-  EXPECT_EQ(count.may_enter(), 4);
-}
-
-// Ctrl-C ends the program that writes the frames, too: its last frame may be cut short.
-TEST(frame_count, of_a_stop_does_not_depend_on_the_source) {
-  const auto broken = []() -> std::int64_t { throw std::runtime_error("the source ends within a frame"); };
-  const int only[] = {0};
-  announced nobody(0);
-  runtime::frame_count own({}, 7, 0, only, nobody);
-  own.begin();
-  EXPECT_THROW(own.advance(broken, 3, false), std::runtime_error);
-  EXPECT_EQ(own.advance(broken, 3, true), 3);
-  EXPECT_EQ(own.advance(broken, 3, true), 3);
-  EXPECT_TRUE(own.cut_short());
-  const std::vector<channels::path> paths{{1, 0, 7, 8, 2, 2}, {0, 1, 7, 8, 2, 2}};
-  announced asks(-2);
-  runtime::frame_count other(paths, 7, 0, only, asks);
-  other.begin();
-  EXPECT_EQ(other.advance(broken, 4, false), 4);
-  EXPECT_TRUE(other.cut_short());
-}
-
-TEST(frame_count, of_a_source_that_has_ended_is_not_changed_by_a_stop) {
-  const int only[] = {0};
-  announced nobody(0);
-  runtime::frame_count own({}, 7, 0, only, nobody);
-  own.begin();
-  EXPECT_EQ(own.advance([] { return 5; }, 4, false), 5);
-  EXPECT_EQ(own.advance([] { return 5; }, 5, true), 5);
-  EXPECT_FALSE(own.cut_short());
-  // Another rank may hear of the end only after it was asked to stop.
-  const std::vector<channels::path> paths{{0, 1, 7, 8, 2, 2}, {1, 0, 7, 8, 2, 2}};
-  announced total(5);
-  total.arrived = false;
-  runtime::frame_count other(paths, 7, 1, only, total);
-  other.begin();
-  EXPECT_EQ(other.advance([] { return -1; }, 0, true), std::nullopt);
-  total.arrived = true;
-  EXPECT_EQ(other.advance([] { return -1; }, 0, true), 5);
-  EXPECT_FALSE(other.cut_short());
-}
-
-/// Two receives get 5 and 7.
-struct two_words final : channels::endpoint {
-  int begun = 0;
-  void start_send(int, int, const std::byte*) override {}
-  void start_receive(int, int, std::byte* to) override {
-    const std::int64_t word = begun++ == 0 ? 5 : 7;
-    std::memcpy(to, &word, sizeof word);
-  }
-  bool sent(int, int) const override { return true; }
-  bool received(int, int slot) const override { return slot < begun && begun <= 2 + slot; }
-  void progress() override {}
-  void wait() override {}
-  void wake() override {}
-  void settle() override {}
-  void quit() override {}
-};
-
-// A rank may end a run, whose number of frames it was given, before it reads the announcement.
-TEST(frame_count, of_a_former_run_does_not_count) {
-  const std::vector<channels::path> paths{{0, 1, 7, 8, 2, 2}};
-  two_words end;
-  const int inputs[] = {0};
-  runtime::frame_count count(paths, 7, 1, inputs, end);
-  count.begin();
-  count.begin();
-  EXPECT_EQ(count.advance([] { return -1; }, 0, false), 7);
 }
 
 TEST_P(executor, a_failing_rank_ends_all) {

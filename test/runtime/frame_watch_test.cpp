@@ -1,5 +1,6 @@
 // Frames that take too long, in ranks that are threads: where they stand, and what must not be taken for it.
 #include "fake_accelerator.hpp"
+#include "manual_endpoint.hpp"
 #include "toy.hpp"
 
 #include "dice/channels/in_process/hub.hpp"
@@ -239,80 +240,85 @@ TEST(frame_watch, a_rank_that_waits_does_not_hang) {
   t.run();  // fails if a rank is taken to hang; frames may be late
 }
 
-namespace {
-
-/// An endpoint of rank 0, where rank 1 answers when `answers` is set: first that segment 1 comes next, then that it is done.
-struct late_answers final : channels::endpoint {
-  std::array<std::int64_t, 2> question{};
-  std::array<std::int64_t, 4>* answer = nullptr;
-  int answer_path = -1, question_path = -1, asked = 0;
-  bool answers = false;
-  void start_send(int path, int, const std::byte* from) override {
-    if (path == question_path) std::memcpy(question.data(), from, sizeof question), ++asked;
-  }
-  void start_receive(int path, int, std::byte* to) override {
-    if (path == answer_path) answer = reinterpret_cast<std::array<std::int64_t, 4>*>(to);
-  }
-  bool sent(int, int) const override { return true; }
-  bool received(int path, int) const override {
-    if (path != answer_path || !answers || question[0] == (*answer)[0]) return false;
-    const auto is = question[0] == 1 ? runtime::standing::at::turn : runtime::standing::at::done;
-    *answer = {question[0], static_cast<std::int64_t>(is), question[0], -1};
-    return true;
-  }
-  void progress() override {}
-  void wait() override {}
-  void wake() override {}
-  void settle() override {}
-  void quit() override {}
-};
-
-}  // namespace
-
 // A rank may compute for the whole limit before it answers. What it says first and what it says then are told apart, and
 // both are about the frame that was late, whichever entered since.
 TEST(frame_watch, asks_twice_about_the_same_frame) {
   const toy::program toy(toy::diamond(), {0, 0, 0, 0, 0, 1, 1, 1, 1, 1}, 4);
   const auto p = toy.view();
-  const auto paths = runtime::paths_of(p.plan, 4);
-  late_answers end;
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    if (paths[i].from == 1 && paths[i].tag == runtime::answer_tag(p.plan)) end.answer_path = static_cast<int>(i);
-    if (paths[i].from == 0 && paths[i].tag == runtime::question_tag(p.plan)) end.question_path = static_cast<int>(i);
-  }
-  runtime::frame_watch watch(paths, p.plan, 0, end);
+  using kind = runtime::letter::kind;
+  using at = runtime::standing::at;
+  test::manual end;
+  runtime::mailbox box(runtime::letter_paths(p.plan, 4), 0, 0, end);  // 0 to 1, 1 to 0
+  runtime::frame_watch watch(box, p.plan, 0);
+  box.advance();
   watch.begin(300 * ms, 10);
   const auto began = runtime::now();
   const auto where = [](std::int64_t frame) {
     EXPECT_EQ(frame, 12);
-    return runtime::standing{runtime::standing::at::done, 1};
+    return runtime::standing{at::done, 1};
+  };
+  int asked = 0;
+  // Rank 1 says first that segment 1 comes next, then that it is done.
+  const auto answer = [&] {
+    while (!end.sends.empty()) {
+      const auto question = end.take();
+      EXPECT_EQ(question.says[1], 12);
+      ++asked;
+      const auto is = question.says[0] == 1 ? at::turn : at::done;
+      end.give(1, kind::answer, {question.says[0], static_cast<std::int64_t>(is), question.says[0], -1});
+      box.advance();
+    }
   };
   try {
     for (;;) {
-      const auto time = runtime::now() - began;
-      end.answers = time > 2150 * ms;
+      if (runtime::now() - began > 2150 * ms) answer();
       watch.advance(12, began - 300 * ms, true, where);
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   } catch (const runtime::late_frame& late) {
     EXPECT_EQ(late.frame, 2);
-    EXPECT_EQ(late.ranks[1].is, runtime::standing::at::done);
+    EXPECT_EQ(late.ranks[1].is, at::done);
     EXPECT_EQ(late.ranks[1].before, 1);
     EXPECT_EQ(late.ranks[1].segment, 2);
-    EXPECT_EQ(end.asked, 2);
-    EXPECT_EQ(end.question[1], 12);
+    EXPECT_EQ(asked, 2);
   }
   // A frame that leaves while the ranks are asked again was late all the same; and if no frame is late now, none was.
-  end.answers = true;
   for (const bool first : {true, false}) {
     watch.begin(300 * ms, 10);
     const auto late = runtime::now() - 300 * ms;
     watch.advance(12, late, true, where);
+    answer();
     if (!first) watch.advance(12, late, true, where);  // takes the answer
     const auto next = [&] { watch.advance(13, runtime::now(), true, where); };
     if (first) EXPECT_NO_THROW(next());
     else EXPECT_THROW(next(), runtime::late_frame);
   }
+}
+
+// A question waits until there is room for its answer.
+TEST(frame_watch, answers_each_question_once) {
+  const toy::program toy(toy::diamond(), {0, 0, 0, 0, 0, 1, 1, 1, 1, 1}, 4);
+  const auto p = toy.view();
+  using kind = runtime::letter::kind;
+  test::manual end;
+  runtime::mailbox box(runtime::letter_paths(p.plan, 4), 0, 0, end);
+  runtime::frame_watch watch(box, p.plan, 0);
+  box.advance();
+  const auto where = [](std::int64_t frame) { return runtime::standing{runtime::standing::at::message, frame, 7}; };
+  for (int i = 1; i <= 3; ++i) {
+    end.give(1, kind::question, {i, 10 * i});
+    box.advance();
+    watch.listen(where);
+    watch.listen(where);
+  }
+  EXPECT_EQ(end.sends.size(), 2u);
+  for (int i = 1; i <= 3; ++i) {
+    const auto said = end.take();
+    EXPECT_EQ(said.is, kind::answer);
+    EXPECT_EQ(said.says, (runtime::letter::words{i, static_cast<int>(runtime::standing::at::message), 10 * i, 7}));
+    watch.listen(where);
+  }
+  EXPECT_TRUE(end.sends.empty());
 }
 
 // The sender's answer may be younger than the receiver's.

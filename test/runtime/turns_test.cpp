@@ -1,9 +1,10 @@
 // Turns of replicas, over an endpoint whose messages move when the test says so.
-#include "dice/runtime/turns.hpp"
+#include "dice/runtime/control/turns.hpp"
 
 #include "manual_endpoint.hpp"
 
 #include <gtest/gtest.h>
+
 #include <array>
 #include <cstdint>
 #include <stdexcept>
@@ -13,6 +14,7 @@ namespace {
 
 using namespace dice;
 using parts::turn;
+using runtime::letter;
 
 /// Ranks 1 and 2 are the replicas of ranks 0's frames.
 struct plan {
@@ -37,25 +39,47 @@ std::vector<int> members(const runtime::turns& t, std::int64_t from, std::int64_
   return out;
 }
 
-/// The path from one rank to another that belongs to the replicas.
-int path(const std::vector<channels::path>& all, const schedule::plan_view& p, int from, int to) {
-  for (int i = 0; i < static_cast<int>(all.size()); ++i)
-    if (const auto& one = all[i]; one.from == from && one.to == to && one.tag == runtime::turn_tag(p, 0)) return i;
-  throw std::logic_error("there is no such path");
-}
-
 using list = std::vector<int>;
+
+/// One rank's turns.
+struct turns_of {
+  schedule::plan_view view;
+  std::vector<runtime::letter_path> paths;
+  test::manual end;
+  runtime::mailbox box;
+  runtime::turns t;
+
+  turns_of(const plan& p, int rank, int in_flight)
+      : view(p.view()),
+        paths(runtime::letter_paths(view, in_flight)),
+        box(paths, 0, rank, end),
+        t(box, view, rank, in_flight) {
+    box.advance();
+  }
+  /// What executor::advance does.
+  void advance(std::int64_t oldest, std::int64_t until) {
+    t.pass(oldest);
+    box.advance();
+    t.decide(until);
+  }
+  int path(int from, int to) const {
+    for (int i = 0; i < static_cast<int>(paths.size()); ++i)
+      if (paths[i].from == from && paths[i].to == to) return i;
+    throw std::logic_error("there is no such path");
+  }
+  void tell(int from, int to, std::int64_t member) { end.give(path(from, to), letter::kind::turn, {0, member}); }
+  void tell_time(int from, int to, std::int64_t time) { end.give(path(from, to), letter::kind::time, {0, time}); }
+};
 
 TEST(turns, follow_the_shares) {
   const plan p(-1);
-  const auto view = p.view();
-  test::manual end;
-  runtime::turns t(runtime::paths_of(view, 4), view, 1, end, 4);
+  turns_of r(p, 1, 4);
+  auto& t = r.t;
   EXPECT_TRUE(t.known(1'000'000'000'000));
   EXPECT_EQ(members(t, 3'000'000'000'000, 3'000'000'000'006), (list{0, 0, 1, 0, 0, 1}));
   EXPECT_TRUE(t.includes({}, 5));
-  t.advance(0, 4), t.finish({0, 0}, 0);
-  EXPECT_TRUE(end.sends.empty() && end.receives.empty() && t.idle());
+  r.advance(0, 4), t.finish({0, 0}, 0);
+  EXPECT_TRUE(r.end.sends.empty() && t.idle());
 }
 
 TEST(turns, each_member_gets_its_share) {
@@ -76,50 +100,49 @@ TEST(turns, each_member_gets_its_share) {
   }
 }
 
-/// Rank 0 decides; `slow` and `fast` are the paths from the replicas to it.
+/// Rank 0 decides; ranks 1 and 2 are slow and fast.
 struct deciding {
   plan p{0};
-  schedule::plan_view view = p.view();
-  std::vector<channels::path> paths = runtime::paths_of(view, 30);
-  int slow = path(paths, view, 1, 0), fast = path(paths, view, 2, 0);
-  test::manual end;
-  runtime::turns t{paths, view, 0, end, 30};
+  turns_of r{p, 0, 30};
+  runtime::turns& t = r.t;
 
+  void slow(std::int64_t time) { r.tell_time(1, 0, time); }
+  void fast(std::int64_t time) { r.tell_time(2, 0, time); }
   void advance(std::int64_t until) {
-    t.advance(0, until);
-    end.sends.clear();
+    r.advance(0, until);
+    r.end.sends.clear();
   }
   /// Four frames, two for each; the first ones take long.
   void warm_up(std::int64_t slow_time, std::int64_t fast_time) {
     advance(2);
-    end.give(slow, 1'000'000), end.give(fast, 1'000'000);
+    slow(1'000'000), fast(1'000'000);
     advance(4);
-    end.give(slow, slow_time), end.give(fast, fast_time);
+    slow(slow_time), fast(fast_time);
   }
 };
 
 TEST(turns, the_first_free_replica_takes_the_next_frame) {
   deciding d;
   EXPECT_FALSE(d.t.known(0));
-  d.t.advance(0, 1);
+  d.r.advance(0, 1);
   EXPECT_TRUE(d.t.known(0) && !d.t.known(1));  // no later frame may enter
-  d.t.advance(0, 12);
+  d.r.advance(0, 12);
   EXPECT_TRUE(d.t.known(1) && !d.t.known(2));  // each has one until it says how long that takes
   EXPECT_EQ(members(d.t, 0, 2), (list{0, 1}));
-  EXPECT_EQ(d.end.sends.size(), 4u);  // to ranks 1 and 2
+  EXPECT_EQ(d.r.end.sends.size(), 4u);  // to ranks 1 and 2
   EXPECT_FALSE(d.t.idle());
-  for (int i = 0; i < 4; ++i) EXPECT_EQ(d.end.take(), i / 2);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(d.r.end.take().says, (letter::words{0, i / 2}));
   EXPECT_TRUE(d.t.idle());
-  d.end.give(d.fast, 1'000'000);
+  d.fast(1'000'000);
   d.advance(12);
   EXPECT_EQ(members(d.t, 2, 3), list{1});
   EXPECT_FALSE(d.t.known(3));
-  d.end.give(d.fast, 1000);
+  d.fast(1000);
   d.advance(12);
   EXPECT_EQ(members(d.t, 3, 8), (list{1, 1, 1, 1, 1}));
   EXPECT_FALSE(d.t.known(8));
   for (int f = 8; f < 11; ++f) {  // rank 1 hangs
-    d.end.give(d.fast, 1000);
+    d.fast(1000);
     d.advance(12);
     EXPECT_TRUE(d.t.known(f) && !d.t.known(f + 1));
     EXPECT_EQ(members(d.t, f, f + 1), list{1});
@@ -131,7 +154,7 @@ TEST(turns, a_frame_goes_where_it_ends_first) {
   d.warm_up(2500, 1000);
   d.advance(8);  // the fast one ends a second frame before the slow one its first
   EXPECT_EQ(members(d.t, 4, 8), (list{1, 1, 0, 1}));
-  d.end.give(d.fast, 9000);  // a mean over several frames: 3000 now
+  d.fast(9000);  // a mean over several frames: 3000 now
   d.advance(9);
   EXPECT_EQ(members(d.t, 8, 9), (list{0}));
 }
@@ -145,7 +168,7 @@ TEST(turns, a_slow_replica_is_tried_again) {
   EXPECT_FALSE(d.t.known(9));
   int f = 9;
   for (; f < 30; ++f) {
-    d.end.give(d.fast, 1000);
+    d.fast(1000);
     d.advance(30);
     if (members(d.t, f, f + 1) == list{0}) break;
   }
@@ -159,40 +182,51 @@ TEST(turns, there_is_room_for_all_words) {
 
 TEST(turns, replicas_are_told_and_tell) {
   const plan p(0);
-  const auto view = p.view();
-  const auto links = runtime::paths_of(view, 2);
-  test::manual end;
-  runtime::turns t(links, view, 2, end, 2);
-  const int from = path(links, view, 0, 2);
-  t.advance(0, 2);
+  turns_of r(p, 2, 2);
+  auto& t = r.t;
+  r.advance(0, 2);
   EXPECT_FALSE(t.known(0));
-  for (const int member : {1, 0, 0, 1}) end.give(from, member);
-  t.advance(0, 2);
-  EXPECT_TRUE(t.known(3) && !t.known(4));
+  for (const int member : {1, 0, 0, 1, 1, 0}) r.tell(0, 2, member);
+  r.advance(0, 2);
+  EXPECT_TRUE(t.known(3) && !t.known(4));  // it keeps no more until frames are done
   EXPECT_EQ(members(t, 0, 4), (list{1, 0, 0, 1}));
-  EXPECT_TRUE(end.receives.empty());  // it keeps no more until frames are done
-  t.advance(1, 3);
-  EXPECT_EQ(end.receives.size(), 1u);
+  r.advance(1, 3);
+  EXPECT_TRUE(t.known(4) && !t.known(5));
+  EXPECT_EQ(members(t, 1, 5), (list{0, 0, 1, 1}));
   t.finish({0, 1}, 700);
   EXPECT_FALSE(t.idle());
-  EXPECT_EQ(end.take(), 700);
-  EXPECT_TRUE(t.idle() && end.sends.empty());
-  end.give(from, 2);
-  EXPECT_THROW(t.advance(1, 3), std::runtime_error);
+  EXPECT_EQ(r.end.take().says, (letter::words{0, 700}));
+  EXPECT_TRUE(t.idle() && r.end.sends.empty());
+}
+
+TEST(turns, of_no_replica_or_from_a_rank_that_does_not_decide_are_refused) {
+  const plan p(0);
+  const auto refuses = [&](int rank, int from, letter::kind k, const letter::words& says) {
+    turns_of r(p, rank, 2);
+    r.end.give(r.path(from, rank), k, says);
+    EXPECT_THROW(r.advance(0, 2), std::runtime_error);
+  };
+  for (const int member : {-1, 2}) refuses(2, 0, letter::kind::turn, {0, member});
+  for (const int set : {-1, 1}) refuses(2, 0, letter::kind::turn, {set, 0});
+  refuses(2, 1, letter::kind::turn, {0, 0});
+  refuses(1, 2, letter::kind::time, {0, 700});
+  const plan other(1);
+  turns_of r(other, 1, 2);  // of rank 0, which is no replica
+  r.tell_time(0, 1, 700);
+  EXPECT_THROW(r.advance(0, 2), std::runtime_error);
 }
 
 /// The rank that decides may be a replica itself.
 TEST(turns, a_replica_may_decide) {
-  plan p(1);
-  const auto view = p.view();
-  test::manual end;
-  runtime::turns t(runtime::paths_of(view, 12), view, 1, end, 12);
-  t.advance(0, 12);
+  const plan p(1);
+  turns_of r(p, 1, 12);
+  auto& t = r.t;
+  r.advance(0, 12);
   EXPECT_EQ(members(t, 0, 2), (list{0, 1}));
   for (int f = 2; f < 4; ++f) {
     EXPECT_FALSE(t.known(f));
     t.finish({0, 0}, 1000);
-    t.advance(0, 12);
+    r.advance(0, 12);
   }
   EXPECT_EQ(members(t, 2, 8), (list{0, 0, 0, 0, 0, 0}));
   EXPECT_FALSE(t.known(8));

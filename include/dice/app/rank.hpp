@@ -312,7 +312,7 @@ class rank_job {
         stream(source_, &progress_sink, frames_);
       }
       figures_.cores = watch.used();
-      if (can_stop()) me_.end().settle();
+      me_.end().settle();
       wanted_ = options_.streamed() < 0 ? frames_ : -1;
       frames_ = me_.executor().frames();
       return after_stop();

@@ -4,7 +4,7 @@
 #include "dice/files/last_words.hpp"
 #include "dice/files/unfinished.hpp"
 #include "dice/job/rank_session.hpp"
-#include "dice/runtime/frame_watch.hpp"
+#include "dice/runtime/control/frame_watch.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/text/foreign.hpp"
 

@@ -5,11 +5,13 @@
 #include "dice/channels/patience.hpp"
 #include "dice/kernels/accelerator.hpp"
 #include "dice/runtime/arena.hpp"
+#include "dice/runtime/control/credits.hpp"
+#include "dice/runtime/control/frame_count.hpp"
+#include "dice/runtime/control/frame_watch.hpp"
+#include "dice/runtime/control/mailbox.hpp"
+#include "dice/runtime/control/turns.hpp"
 #include "dice/runtime/cpu_segments.hpp"
-#include "dice/runtime/credits.hpp"
 #include "dice/runtime/figures.hpp"
-#include "dice/runtime/frame_count.hpp"
-#include "dice/runtime/frame_watch.hpp"
 #include "dice/runtime/frames.hpp"
 #include "dice/runtime/kernel_calls.hpp"
 #include "dice/runtime/offload.hpp"
@@ -18,7 +20,6 @@
 #include "dice/runtime/recorder.hpp"
 #include "dice/runtime/segment_runner.hpp"
 #include "dice/runtime/transfers.hpp"
-#include "dice/runtime/turns.hpp"
 #include "dice/weights/store.hpp"
 
 #include <algorithm>
@@ -53,11 +54,12 @@ class executor {
         in_flight_(in_flight),
         arena_(me_, slots_of(me_, in_flight), on),
         kernels_(p, rank, store, arena_),
-        turns_(paths_of(p.plan, in_flight), p.plan, rank, end, in_flight),
+        box_(letter_paths(p.plan, in_flight), static_cast<int>(p.plan.messages.size()), rank, end),
+        turns_(box_, p.plan, rank, in_flight),
         io_(p, rank, end, slots_of(me_, in_flight), turns_),
-        credits_(paths_of(p.plan, in_flight), rank, end, in_flight),
-        count_(paths_of(p.plan, in_flight), notice_tag(p.plan), rank, ranks_with(p.plan, schedule::action::enter), end),
-        watch_(paths_of(p.plan, in_flight), p.plan, rank, end),
+        credits_(box_),
+        count_(box_, rank, ranks_with(p.plan, schedule::action::enter)),
+        watch_(box_, p.plan, rank),
         entered_at_(static_cast<std::size_t>(in_flight)),
         slots_(slots_of(me_, in_flight)),
         started_(me_.last_segment - me_.first_segment) {
@@ -207,17 +209,19 @@ class executor {
 
   /// Starts whatever can be started without waiting: receives of frames whose slot is free, credits.
   void advance() {
+    turns_.pass(oldest_);
+    box_.advance();
     if (streamed_)
       if (const auto frames =
               count_.advance([&] { return entered() == most_ ? most_ : streamed_->total(); }, entered(), stops_ && stops_()))
         frames_ = first_ + *frames;
-    turns_.advance(oldest_, std::min(frames_, oldest_ + slots()));
+    turns_.decide(std::min(frames_, oldest_ + slots()));
     while (io_.posted() < frames_ && io_.posted() < oldest_ + slots() && io_.sent(io_.slot(io_.posted())) &&
            turns_.known(io_.posted())) {
       slots_[io_.slot(io_.posted())] = {};
       io_.post([&](int m, int in_slot) { return runner_->message(m, in_slot); });
     }
-    credits_.advance(left_, frames_);
+    credits_.advance(left_);
     io_.note_arrivals();
     if (streamed_ && entry_ >= 0 && retired() != retired_) streamed_->retired((retired_ = retired()) - first_);
   }
@@ -234,6 +238,7 @@ class executor {
   void after_kernel() {
     if (!watch_.on()) return;
     works_since_ = now();
+    box_.advance();
     watch_.listen([&](std::int64_t frame) { return standing_of(frame); });
   }
   /// Answers the other ranks, and looks for a late frame. This rank has waited since `waiting`, if that is not -1.
@@ -348,6 +353,7 @@ class executor {
   int entry_ = -1, exit_ = -1;  ///< the first segment with an input and the last with an output, or -1
   arena arena_;
   kernel_calls kernels_;
+  mailbox box_;
   turns turns_;
   transfers io_;
   std::unique_ptr<segment_runner> runner_;

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "dice/channels/channel.hpp"
+#include "dice/runtime/control/turns.hpp"
 #include "dice/runtime/figures.hpp"
 #include "dice/runtime/frames.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/runtime/recorder.hpp"
-#include "dice/runtime/turns.hpp"
 
 #include <algorithm>
 #include <cstddef>

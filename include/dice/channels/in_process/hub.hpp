@@ -25,7 +25,7 @@ class hub {
  public:
   explicit hub(int ranks)
       : size_(ranks),
-        mailboxes_(static_cast<std::size_t>(ranks)),
+        bells_(static_cast<std::size_t>(ranks)),
         texts_(static_cast<std::size_t>(ranks)),
         offers_(static_cast<std::size_t>(ranks)) {}
 
@@ -37,7 +37,7 @@ class hub {
     quit();
     if (stopped_.exchange(true)) return;
     if (!message.empty()) files::say_last(text::shown(message) + "\n");
-    for (auto& m : mailboxes_) m.ring();
+    for (auto& b : bells_) b.ring();
     const std::lock_guard lock(mutex_);
     changed_.notify_all();
   }
@@ -47,7 +47,7 @@ class hub {
   friend class communicator;
 
   /// Where a rank waits.
-  struct mailbox {
+  struct bell {
     std::mutex mutex;
     std::condition_variable changed;
     std::uint64_t events = 0;
@@ -98,8 +98,8 @@ class hub {
       std::memcpy(to, from, static_cast<std::size_t>(l.about.bytes));
       l.sent[s]->store(true, std::memory_order_release);
       l.received[r]->store(true, std::memory_order_release);
-      mailboxes_[l.about.from].ring();
-      mailboxes_[l.about.to].ring();
+      bells_[l.about.from].ring();
+      bells_[l.about.to].ring();
     }
     --copying_;
   }
@@ -113,7 +113,7 @@ class hub {
   int size_;
   std::atomic<bool> stopped_{false}, closed_{false};
   std::atomic<int> copying_{0};
-  std::vector<mailbox> mailboxes_;
+  std::vector<bell> bells_;
   std::vector<std::unique_ptr<line>> lines_;
   // Collective operations:
   std::mutex mutex_;
@@ -130,7 +130,7 @@ class hub {
 
 class endpoint final : public channels::endpoint {
  public:
-  endpoint(hub& h, int rank) : hub_(h), rank_(rank), mailbox_(h.mailboxes_[rank]) {}
+  endpoint(hub& h, int rank) : hub_(h), rank_(rank), bell_(h.bells_[rank]) {}
 
   void start_send(int path, int slot, const std::byte* from) override {
     auto& l = line(path);
@@ -158,16 +158,16 @@ class endpoint final : public channels::endpoint {
   }
   void progress() override {
     if (hub_.is_stopped()) throw stopped();
-    const std::lock_guard lock(mailbox_.mutex);
-    seen_ = mailbox_.events;
+    const std::lock_guard lock(bell_.mutex);
+    seen_ = bell_.events;
   }
   void wait() override {
-    std::unique_lock lock(mailbox_.mutex);
-    mailbox_.changed.wait(lock, [&] { return mailbox_.events != seen_ || hub_.is_stopped(); });
-    seen_ = mailbox_.events;
+    std::unique_lock lock(bell_.mutex);
+    bell_.changed.wait(lock, [&] { return bell_.events != seen_ || hub_.is_stopped(); });
+    seen_ = bell_.events;
     if (hub_.is_stopped()) throw stopped();
   }
-  void wake() override { mailbox_.ring(); }
+  void wake() override { bell_.ring(); }
   void settle() override;
   void quit() override { hub_.quit(); }
 
@@ -177,7 +177,7 @@ class endpoint final : public channels::endpoint {
 
   hub& hub_;
   const int rank_;
-  hub::mailbox& mailbox_;
+  hub::bell& bell_;
   std::uint64_t seen_ = 0;
 };
 

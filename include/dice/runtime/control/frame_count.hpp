@@ -2,11 +2,10 @@
 #pragma once
 
 #include "dice/channels/channel.hpp"
-#include "dice/runtime/paths.hpp"
+#include "dice/runtime/control/mailbox.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -20,29 +19,28 @@ namespace dice::runtime {
 /// Each rank with graph inputs announces to all others how many frames its source has, once it knows. A rank that is asked
 /// to stop announces that, with the number of frames that have entered there; then all ranks with inputs do the same, unless
 /// they have announced their number, and the largest number counts: these frames are finished. A rank that fails announces
-/// the failure. Several runs may follow each other on the same paths: a rank may be one run ahead of another.
+/// the failure. Several runs may follow each other: a rank may be one run ahead of another.
 class frame_count {
  public:
-  /// `paths` are paths_of(plan, in_flight); those with `tag`, notice_tag(plan), carry notices. `inputs` are the ranks
-  /// with graph inputs.
-  frame_count(std::span<const channels::path> paths, int tag, int rank, std::span<const int> inputs, channels::endpoint& end)
-      : end_(end), inputs_(static_cast<int>(inputs.size())) {
+  /// `inputs` are the ranks with graph inputs.
+  frame_count(mailbox& box, int rank, std::span<const int> inputs)
+      : box_(box), inputs_(static_cast<int>(inputs.size())), receivers_(box.receivers(kind)) {
     const auto has_input = [&](int r) { return std::find(inputs.begin(), inputs.end(), r) != inputs.end(); };
     counts_here_ = has_input(rank);
-    for (std::size_t i = 0; i < paths.size(); ++i) {
-      if (paths[i].tag != tag) continue;
-      if (paths[i].from == rank) sent_.push_back({.path = static_cast<int>(i)});
-      if (paths[i].to == rank) received_.push_back({.path = static_cast<int>(i), .counts = has_input(paths[i].from)});
-    }
+    for (const int r : box_.senders(kind)) received_.push_back({.rank = r, .counts = has_input(r)});
+    box_.set_reader(kind, [this](int from, const letter::words& says) {
+      return std::find_if(received_.begin(), received_.end(), [&](const notices& n) { return n.rank == from; })
+          ->keep(says[0]);
+    });
   }
+  frame_count(const frame_count&) = delete;
+  frame_count& operator=(const frame_count&) = delete;
 
   /// A run begins. Call it before the other functions.
   void begin() {
     total_ = 0, known_ = 0, own_announced_ = false, cut_short_ = false,
     may_enter_ = std::numeric_limits<std::int64_t>::max();
     ++run_;
-    for (auto& n : received_)
-      while (n.begun < 2) receive(n);
   }
   /// The number of frames, once all ranks with inputs have announced it; own_total() is the total of this rank's source, or
   /// -1; `entered` frames have entered here, and `stops` asks to stop. Throws channels::stopped if another rank has failed;
@@ -50,8 +48,8 @@ class frame_count {
   /// is not called: Ctrl-C also ends the program that makes the frames, and how that leaves the source does not matter.
   template <class Total> std::optional<std::int64_t> advance(const Total& own_total, std::int64_t entered, bool stops) {
     for (auto& n : received_)
-      for (; end_.received(n.path, n.done % 2); ++n.done, receive(n)) {
-        const auto word = n.words[n.done % 2];
+      for (; n.done < n.begun; ++n.done) {
+        const auto word = n.words[n.done % most_kept];
         if (word == failed) throw channels::stopped();
         if (n.counts && n.runs == run_) break;  // it is about the next run
         n.runs += n.counts;
@@ -82,26 +80,25 @@ class frame_count {
 
  private:
   static constexpr std::int64_t failed = -1, stop_at = -2;  ///< stop_at - n: asks to stop after n frames
+  static constexpr auto kind = letter::kind::notice;
+  static constexpr int most_kept = 2;  ///< the number of this run's frames, and of the next one's
   struct notices {
-    int path = 0;
+    int rank = 0;
     bool counts = false;  ///< from a rank with inputs
-    std::array<std::int64_t, 3> words{};
-    int begun = 0, done = 0;  ///< of all runs
+    std::array<std::int64_t, most_kept> words{};
+    int begun = 0, done = 0;  ///< of all runs: kept, and used
     int runs = 0;             ///< whose number is known
+
+    bool keep(std::int64_t word) {
+      if (begun == done + most_kept) return false;
+      words[begun++ % most_kept] = word;
+      return true;
+    }
   };
 
   void announce(std::int64_t word) {
-    for (auto& n : sent_) {
-      const int slot = n.begun++ % 3;
-      n.words[slot] = word;
-      end_.start_send(n.path, slot, bytes(n, slot));
-    }
+    for (const int r : receivers_) box_.send(kind, r, {word});  // there is room: a rank is at most one run ahead
   }
-  void receive(notices& n) {
-    const int slot = n.begun++ % 2;
-    end_.start_receive(n.path, slot, bytes(n, slot));
-  }
-  static std::byte* bytes(notices& n, int slot) { return reinterpret_cast<std::byte*>(&n.words[slot]); }
   void take(std::int64_t word, bool counts) {
     stopping_ = stopping_ || word <= stop_at;
     if (!counts) return;
@@ -113,9 +110,10 @@ class frame_count {
     total_ = std::max(total_, total);
   }
 
-  channels::endpoint& end_;
+  mailbox& box_;
   const int inputs_;  ///< ranks with graph inputs
-  std::vector<notices> sent_, received_;
+  const std::vector<int> receivers_;
+  std::vector<notices> received_;
   int run_ = 0;  ///< from 1 on
   std::int64_t total_ = 0;
   int known_ = 0;               ///< numbers received, this rank's included

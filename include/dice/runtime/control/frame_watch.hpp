@@ -1,20 +1,17 @@
 // Notices a frame that takes too long, and where it stands.
 #pragma once
 
-#include "dice/channels/channel.hpp"
+#include "dice/runtime/control/mailbox.hpp"
 #include "dice/runtime/figures.hpp"
-#include "dice/runtime/paths.hpp"
+#include "dice/schedule/program.hpp"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <mutex>
-#include <span>
 #include <stdexcept>
 #include <stop_token>
 #include <thread>
@@ -68,36 +65,40 @@ struct frame_limit {
 /// rank that is only slow answers within the limit.
 class frame_watch {
  public:
-  /// `paths` are paths_of(plan, in_flight); those with question_tag and answer_tag belong to this.
-  frame_watch(std::span<const channels::path> paths, const schedule::plan_view& plan, int rank, channels::endpoint& end)
-      : end_(end), rank_(rank), others_(plan.ranks.size()) {
-    for (std::size_t i = 0; i < paths.size(); ++i) {
-      const auto& p = paths[i];
-      const bool asks = p.tag == question_tag(plan);
-      if (!asks && p.tag != answer_tag(plan)) continue;
-      if (p.from == rank) (asks ? others_[p.to].asks : others_[p.to].answers) = static_cast<int>(i);
-      if (p.to == rank) (asks ? others_[p.from].is_asked : others_[p.from].is_answered) = static_cast<int>(i);
-    }
+  frame_watch(mailbox& box, const schedule::plan_view& plan, int rank) : box_(box), rank_(rank), others_(plan.ranks.size()) {
     for (std::size_t r = 0; r < others_.size(); ++r)
       others_[r].segments = plan.ranks[r].last_segment - plan.ranks[r].first_segment;
+    box_.set_reader(letter::kind::question, [this](int from, const letter::words& says) {
+      auto& o = others_[from];
+      if (o.asks) return false;
+      o.asks = true, o.question = says;
+      return true;
+    });
+    box_.set_reader(letter::kind::answer, [this](int from, const letter::words& says) {
+      auto& o = others_[from];
+      if (says[0] < 0) o.over = -says[0];
+      else o.answered = says[0], o.said = {static_cast<standing::at>(says[1]), says[2], says[3]};
+      return true;
+    });
   }
+  frame_watch(const frame_watch&) = delete;
+  frame_watch& operator=(const frame_watch&) = delete;
 
   /// A run begins, with frame `first`.
   void begin(std::int64_t limit, std::int64_t first) {
     ++run_;
     limit_ = limit, first_ = first, round_ = 0, quiet_ = now();
-    if (limit_ == 0) return;
-    each([&](other& o) {
-      if (std::exchange(o.listens, true)) return;
-      end_.start_receive(o.is_asked, 0, bytes(o.question));
-      end_.start_receive(o.is_answered, 0, bytes(o.answer));
-    });
   }
   bool on() const { return limit_ > 0; }
 
   /// Answers the other ranks with where(frame): how far a frame has come here.
   template <class Where> void listen(const Where& where) {
-    each([&](other& o) { listen_to(o, where); });
+    each([&](int rank, other& o) {
+      if (!o.asks || !box_.has_room(letter::kind::answer, rank)) return;
+      const standing here = where(o.question[1]);
+      box_.send(letter::kind::answer, rank, {o.question[0], static_cast<std::int64_t>(here.is), here.segment, here.what});
+      o.asks = false;
+    });
   }
   /// listen(), and asks the others if need be: `frame` entered here at `since`, or, unless `entered`, this rank has waited
   /// since then; -1: it does not wait. Frames count over all runs. Throws late_frame.
@@ -115,11 +116,10 @@ class frame_watch {
     }
     if (time < begun_) return;
     bool all = true;
-    each([&](other& o) {
-      if (o.asked < inquiry_ && o.asked == o.answered && end_.sent(o.asks, 0)) {
+    each([&](int rank, other& o) {
+      if (o.asked < inquiry_ && o.asked == o.answered && box_.has_room(letter::kind::question, rank)) {
         o.asked = inquiry_;
-        o.own_question = {inquiry_, asked_};
-        end_.start_send(o.asks, 0, bytes(o.own_question));
+        box_.send(letter::kind::question, rank, {inquiry_, asked_});
       }
       all = all && answered(o);
     });
@@ -142,32 +142,28 @@ class frame_watch {
   void finish() {
     if (!on()) return;
     if (round_ == 2) fail(std::move(first_found_));
-    each([&](other& o) { answer(o, {-run_, 0, 0, 0}); });
+    each([&](int rank, other&) {
+      if (box_.has_room(letter::kind::answer, rank)) box_.send(letter::kind::answer, rank, {-run_});
+    });
   }
 
  private:
   static constexpr std::int64_t patience = 2'000'000'000;  ///< nanoseconds for an answer, besides the limit
   static constexpr std::int64_t pause = 1'000'000'000;     ///< at most, before ranks are asked once more
-  using question_words = std::array<std::int64_t, 2>;      ///< the inquiry, the frame
-  using answer_words = std::array<std::int64_t, 4>;        ///< the inquiry or -run, and a standing
 
+  // A question says the inquiry and the frame; an answer the inquiry and a standing, or -run.
   struct other {
-    int asks = -1, is_asked = -1, answers = -1, is_answered = -1;  ///< paths; -1 for this rank itself
-    question_words own_question{}, question{};
-    std::array<answer_words, 2> own_answers{};
-    answer_words answer{};
-    std::int64_t answers_begun = 0;
+    bool asks = false;  ///< `question`, which is to be answered
+    letter::words question{};
     std::int64_t asked = 0, answered = 0;  ///< the last inquiries
     std::int64_t over = 0;                 ///< the last run that it has ended
     standing said{};
     std::int64_t segments = 0;  ///< of its program
-    bool listens = false;
   };
 
-  template <class Words> static std::byte* bytes(Words& words) { return reinterpret_cast<std::byte*>(words.data()); }
   template <class F> void each(const F& f) {
-    for (auto& o : others_)
-      if (o.asks >= 0) f(o);
+    for (int r = 0; r < static_cast<int>(others_.size()); ++r)
+      if (r != rank_) f(r, others_[r]);
   }
   bool answered(const other& o) const { return o.answered == inquiry_ || o.over == run_; }
   void begin_round(int round, std::int64_t at) { round_ = round, begun_ = at, ++inquiry_; }
@@ -187,29 +183,7 @@ class frame_watch {
     throw late_frame(asked_entered_ ? asked_ - first_ : -1, std::move(found));
   }
 
-  /// Returns whether there was room for it.
-  bool answer(other& o, const answer_words& words) {
-    const int slot = static_cast<int>(o.answers_begun % 2);
-    if (!end_.sent(o.answers, slot)) return false;
-    ++o.answers_begun;
-    o.own_answers[slot] = words;
-    end_.start_send(o.answers, slot, bytes(o.own_answers[slot]));
-    return true;
-  }
-  template <class Where> void listen_to(other& o, const Where& where) {
-    if (end_.received(o.is_asked, 0)) {
-      const standing here = where(o.question[1]);
-      if (answer(o, {o.question[0], static_cast<std::int64_t>(here.is), here.segment, here.what}))
-        end_.start_receive(o.is_asked, 0, bytes(o.question));
-    }
-    if (end_.received(o.is_answered, 0)) {
-      if (o.answer[0] < 0) o.over = -o.answer[0];
-      else o.answered = o.answer[0], o.said = {static_cast<standing::at>(o.answer[1]), o.answer[2], o.answer[3]};
-      end_.start_receive(o.is_answered, 0, bytes(o.answer));
-    }
-  }
-
-  channels::endpoint& end_;
+  mailbox& box_;
   const int rank_;
   std::vector<other> others_;  ///< by rank
   std::int64_t limit_ = 0, first_ = 0, run_ = 0;
