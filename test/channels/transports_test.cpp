@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <cstdlib>
@@ -98,14 +99,17 @@ TEST(transports, join_all_ranks_that_are_threads) {
     EXPECT_EQ(job.ranks[r]->size(), 3);
     EXPECT_EQ(job.ranks[r]->all_gather(std::to_string(r)), (std::vector<std::string>{"0", "1", "2"}));
   };
+  std::atomic<int> met = 0;
   std::vector<std::thread> threads;
   for (const std::size_t r : {1, 2})
     threads.emplace_back([&, r] {
       meet(r);
+      ++met;
       EXPECT_THROW(job.ranks[r]->all_gather({}), stopped);
     });
   meet(0);
-  job.ranks[1]->stop({});  // which waits in its thread
+  while (met < 2) std::this_thread::yield();
+  job.ranks[1]->stop({});  // not by its own thread
   for (auto& t : threads) t.join();
 }
 
