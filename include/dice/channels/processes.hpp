@@ -1,7 +1,7 @@
 // Processes that a program has joined itself.
 #pragma once
 
-#include "dice/channels/transport.hpp"
+#include "dice/channels/transport_info.hpp"
 #ifdef DICE_WITH_MPI
 #include "dice/channels/mpi/processes.hpp"
 #endif
@@ -23,6 +23,7 @@ class processes {
   template <std::convertible_to<MPI_Comm> Ranks>
   processes(const Ranks& ranks) : join_([all = static_cast<MPI_Comm>(ranks)] { return mpi::join(all); }) {}
 #endif
+  /// Collective. Throws std::runtime_error.
   membership join() const { return join_(); }
 
  private:

@@ -4,6 +4,7 @@
 #include "dice/channels/in_process/transport.hpp"
 #include "dice/channels/mpi/transport.hpp"
 #include "dice/channels/transport.hpp"
+#include "dice/channels/transport_info.hpp"
 
 #include <algorithm>
 #include <array>

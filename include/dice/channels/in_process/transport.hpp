@@ -1,6 +1,6 @@
 #pragma once
 
-#include "dice/channels/transport.hpp"
+#include "dice/channels/transport_info.hpp"
 #include "dice/meta/library.hpp"
 
 namespace dice::channels::in_process {

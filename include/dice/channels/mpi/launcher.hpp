@@ -1,7 +1,7 @@
 // What mpirun tells the processes that it starts. Known without MPI, so that also programs without it know mpirun.
 #pragma once
 
-#include "dice/channels/transport.hpp"
+#include "dice/channels/transport_info.hpp"
 
 #include <unistd.h>
 

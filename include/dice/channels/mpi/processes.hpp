@@ -1,7 +1,7 @@
 #pragma once
 
 #include "dice/channels/mpi/mpi.hpp"
-#include "dice/channels/transport.hpp"
+#include "dice/channels/transport_info.hpp"
 #include "dice/meta/library.hpp"
 
 namespace dice {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "dice/channels/mpi/launcher.hpp"
-#include "dice/channels/transport.hpp"
+#include "dice/channels/transport_info.hpp"
 #include "dice/meta/library.hpp"
 
 #include <chrono>
