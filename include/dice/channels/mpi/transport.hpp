@@ -13,7 +13,7 @@ namespace dice::channels::mpi {
 /// If this host has another version of Open MPI than the one with which dice was compiled: "has Open MPI v4.1.0, …"; else
 /// empty.
 DICE_API std::string another_library();
-/// Starts MPI, unless the program has, and joins the processes of mpirun. Embedded: as join() in mpi/processes.hpp does.
+/// Starts MPI, which ends with the membership, and joins all processes. Embedded: as join() in mpi/processes.hpp does.
 DICE_API membership join(int ranks, bool embedded);
 #endif
 
