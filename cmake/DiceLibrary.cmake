@@ -74,21 +74,25 @@ if(DICE_IS_INSTALLED AND dice_library_id STREQUAL "${DICE_INSTALLED_LIBRARY_ID}"
   target_link_libraries(dice_library INTERFACE dice::core)
   set(dice_has_library "installed")
 else()
-  set(dice_sources cluster_model reference remap run stream_job team)
+  set(dice_transports in_process)
+  if(TARGET dice::mpi)
+    list(APPEND dice_transports mpi)
+  endif()
+  set(dice_sources cluster_model reference remap run stream_job team ${dice_transports})
   foreach(backend IN LISTS dice_backends)
     list(APPEND dice_sources ${dice_${backend}_SOURCES})
   endforeach()
   list(TRANSFORM dice_sources REPLACE "(.+)" "${DICE_SOURCE_DIR}/\\1.cpp")
   # Everything but kernels: compiles in a quarter less time than with -O3, and digits runs as fast. Plans of other mappings
   # are made once, so their code is small instead: 100 KB less in each program. The command line, the largest source, compiles
-  # in a third less time with -O1.
+  # in a third less time with -O1. Transports have that, too, for they spend their time in MPI or asleep.
   get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
   if(dice_always_optimised OR multi_config OR CMAKE_BUILD_TYPE STREQUAL "Release")  # sources with options are in no unity build
-    foreach(source IN ITEMS cluster_model remap run stream_job)
+    foreach(source IN ITEMS cluster_model remap run stream_job ${dice_transports})
       set(dice_level -O2)
       if(source STREQUAL "remap")
         set(dice_level -Os)
-      elseif(source STREQUAL "run")
+      elseif(source STREQUAL "run" OR source IN_LIST dice_transports)
         set(dice_level -O1)
       endif()
       set_source_files_properties("${DICE_SOURCE_DIR}/${source}.cpp" PROPERTIES COMPILE_OPTIONS

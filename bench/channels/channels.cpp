@@ -1,6 +1,6 @@
 // Messages between two ranks by a dice channel and by raw MPI_Isend and MPI_Irecv, in turn. Prints a line of JSON for each
 // size and round: microseconds of a one-way trip (half a ping-pong) and of each message of a stream with `window` in flight.
-#include <dice/channels/channels.hpp>
+#include <dice/channels/mpi/communicator.hpp>
 #include <dice/runtime/figures.hpp>
 #include <dice/weights/block.hpp>
 
@@ -105,7 +105,7 @@ template <class Ends> double stream(Ends& ends, int rank, int count, std::byte* 
 }  // namespace
 
 int main(int argc, char** argv) {
-  channels::mpi::session session(argc, argv);
+  const channels::mpi::session session;
   channels::mpi::communicator ranks;
   const int rounds = argc > 1 ? std::stoi(argv[1]) : 1;
   if (ranks.size() != 2) return 2;

@@ -5,7 +5,8 @@
 #include "dice/app/command_line.hpp"
 #include "dice/app/main.hpp"
 #include "dice/app/rank.hpp"
-#include "dice/channels/channels.hpp"
+#include "dice/channels/in_process/hub.hpp"
+#include "dice/channels/in_process/transport.hpp"
 #include "dice/partition/partition.hpp"
 #include "dice/runtime/other_mapping.hpp"
 
@@ -321,7 +322,7 @@ TEST(clocks, are_asked_again_at_the_end) {
   int codes[2] = {-1, -1};
   const auto work = [&](int rank) {
     drifting ranks(hub, rank);
-    codes[rank] = app::rank_job(program, o, {}, ranks, false, nullptr).run();
+    codes[rank] = app::rank_job(program, o, {}, ranks, channels::in_process::about, nullptr).run();
   };
   std::thread first(work, 0), second(work, 1);
   first.join(), second.join();

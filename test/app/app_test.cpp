@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -159,10 +160,26 @@ TEST(command_line, options) {
   EXPECT_EQ(o.top, 5);
   EXPECT_EQ(parse(one(), {"--random", "18446744073709551615"}).random, std::numeric_limits<std::uint64_t>::max());
   EXPECT_TRUE(o.gather);
-  EXPECT_EQ(o.by, job::transport::in_process);
+  EXPECT_EQ(o.by, channels::transport::in_process);
   EXPECT_EQ(parse(one(), {"--input", "./x=y.npy"}).inputs[0].file, "./x=y.npy");
   EXPECT_EQ(parse(one(), {"--plan=json"}).plan, app::plan_form::json);
   EXPECT_EQ(parse(one(), {"--plan"}).plan, app::plan_form::text);
+}
+
+TEST(command_line, lists_the_transports) {
+  using info = channels::transport_info;
+  using names = app::transport_words<&info::word, "one of ", ", ", " and ">;
+  EXPECT_EQ(names::view, "one of mpi and in-process");
+  const auto table = app::detail::option_table();
+  const auto found = std::find_if(table.begin(), table.end(), [](const auto& o) { return o.name == "--transport"; });
+  EXPECT_EQ(found->value, "mpi|in-process");
+  EXPECT_EQ(found->help, "ranks as MPI processes, or as threads of this process");
+  try {
+    parse(one(), {"--transport", "mail"});
+    FAIL();
+  } catch (const runtime::usage_error& e) {
+    EXPECT_STREQ(e.what(), "--transport: 'mail' is neither mpi nor in-process");
+  }
 }
 
 TEST(command_line, names) {

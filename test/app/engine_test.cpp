@@ -1,6 +1,8 @@
 // Streams whose ranks are threads of this process: frames come out right and in order, whatever the program's threads do.
 #include "app/engine_fixture.hpp"
 
+#include "dice/channels/in_process/transport.hpp"
+#include "dice/channels/processes.hpp"
 #include "dice/runtime/digest.hpp"
 #include "dice/runtime/weights_of.hpp"
 #include "dice/weights/packed.hpp"
@@ -40,6 +42,21 @@ TEST(Engine, ResultsComeInOrderAndWhileFramesArePushed) {
     source.join();
     job.wait();
   }
+}
+
+TEST(Engine, RunsOverProcessesThatTheProgramHasJoined) {
+  fixture f(placements[1]);
+  f.options.by = dice::job::transport::mpi;  // without effect
+  const dice::channels::processes own([] { return dice::channels::in_process::about.join(3, true); });
+  stream_job job(f.program, f.options, own);
+  f.push(job, 0, 0);
+  job.close();
+  dice::runtime::tensor result;
+  ASSERT_TRUE(f.take(job, 9, result));
+  EXPECT_EQ(f.numbers(result), f.expected(9, 0));
+  job.wait();
+  const dice::channels::processes too_few([] { return dice::channels::in_process::about.join(2, true); });
+  EXPECT_THROW(stream_job(f.program, f.options, too_few), dice::engine_error);
 }
 
 TEST(Engine, PackedWeights) {

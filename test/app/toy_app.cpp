@@ -8,7 +8,7 @@
 #include "runtime/toy.hpp"
 
 #include "dice/app/run.hpp"
-#include "dice/job/launcher.hpp"
+#include "dice/channels/transports.hpp"
 
 #include <unistd.h>
 
@@ -30,7 +30,8 @@ std::string environment(const char* name, const char* otherwise) {
 std::string for_rank(const char* name, std::string otherwise) {
   const auto text = environment(name, "");
   const auto at = text.find('=');
-  return at != std::string::npos && std::atoi(text.c_str()) == dice::job::launched_rank() ? text.substr(at + 1) : otherwise;
+  return at != std::string::npos && std::atoi(text.c_str()) == dice::channels::launched().rank ? text.substr(at + 1)
+                                                                                               : otherwise;
 }
 
 /// Says so, and never returns.

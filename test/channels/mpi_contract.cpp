@@ -26,7 +26,7 @@ long eager_limit() {
 }
 
 int main(int argc, char** argv) {
-  dice::channels::mpi::session session(argc, argv);
+  const dice::channels::mpi::session session;
   dice::channels::mpi::communicator ranks;
   try {
     contract::run(ranks);

@@ -1,13 +1,10 @@
 // What ranks send one another.
 #include "dice/job/clock_shift.hpp"
-#include "dice/job/launcher.hpp"
 #include "dice/job/record.hpp"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -44,41 +41,4 @@ TEST(record, keeps_any_bytes_and_refuses_damage) {
   EXPECT_THROW(b.get(), std::runtime_error);
   for (const char* bad : {"5:abc", "4:abc", "x:abc", "99999999999999999999:a", ""})
     EXPECT_THROW(job::record(bad).get(), std::runtime_error);
-}
-
-TEST(launcher, knows_cores_that_the_user_chose) {
-  const char* const names[] = {
-      "OMPI_MCA_orte_rankfile",      "OMPI_MCA_rmaps_rank_file_path", "OMPI_MCA_hwloc_base_binding_policy",
-      "OMPI_MCA_hwloc_base_cpu_set", "OMPI_MCA_hwloc_base_cpu_list",  "OMPI_MCA_rmaps_base_mapping_policy"};
-  for (const char* name : names) ::unsetenv(name);
-  EXPECT_FALSE(job::bound_by_user());
-  const auto bound = [](const char* name, const char* value) {
-    ::setenv(name, value, 1);
-    const bool out = job::bound_by_user();
-    ::unsetenv(name);
-    return out;
-  };
-  EXPECT_TRUE(bound(names[0], "ranks"));
-  EXPECT_TRUE(bound(names[1], "ranks"));
-  EXPECT_TRUE(bound(names[2], "core:overload-allowed"));
-  EXPECT_FALSE(bound(names[2], "none"));
-  EXPECT_TRUE(bound(names[3], "1"));
-  EXPECT_TRUE(bound(names[4], "0,1"));
-  EXPECT_TRUE(bound(names[5], "core:PE=1"));
-  EXPECT_FALSE(bound(names[5], "slot"));
-}
-
-TEST(launcher, reads_the_words_of_mpirun) {
-  const auto binds = [](std::string words) {
-    std::replace(words.begin(), words.end(), ' ', '\0');
-    return job::binds("mpirun" + std::string(1, '\0') + words + std::string("\0./app\0", 7));
-  };
-  for (const char* words : {"--bind-to core", "-n 2 --bind-to hwthread:overload-allowed", "--rankfile ranks", "-rf ranks",
-                            "--cpu-set 0,1", "--cpu-list 0", "--map-by rankfile:file=ranks", "--map-by slot:PE=2",
-                            "--map-by core:pe=1 --bind-to none", "--map-by pe-list=0,1:ordered"})
-    EXPECT_TRUE(binds(words)) << words;
-  for (const char* words : {"-n 2", "--bind-to none", "--oversubscribe --bind-to none -n 2", "--map-by node",
-                            "--map-by ppr:1:node", "--host core", "--bind", "bind-to core"})
-    EXPECT_FALSE(binds(words)) << words;
-  EXPECT_FALSE(job::binds(""));
 }

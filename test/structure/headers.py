@@ -25,7 +25,7 @@ CONDITION = re.compile(r"\s*#\s*(if|endif)")
 OPTIONAL = [
     ("DICE_WITH_CUDNN", re.compile(r"dice/kernels/cudnn/(?!operators|open)"), "CUDA and cuDNN"),
     ("DICE_WITH_OPENMP", re.compile(r"dice/kernels/openmp/"), "OpenMP"),
-    ("DICE_WITH_MPI", re.compile(r"dice/channels/mpi/"), "MPI and Boost.MPI"),
+    ("DICE_WITH_MPI", re.compile(r"dice/channels/mpi/(?!launcher|transport)"), "MPI and Boost.MPI"),
     ("DICE_WITH_PICTURES", re.compile(r"stb/"), "stb"),
 ]
 # Precompiled for the headers that include them: those that save most. Each takes as long as a few headers.

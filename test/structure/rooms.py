@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""rooms.py ROOT: fails on any include in ROOT/include/dice that the table in ROOT/docs/architecture.md does not allow.
+"""rooms.py ROOT: fails on what the two tables in ROOT/docs/architecture.md, of rooms and of libraries, do not allow in ROOT/include/dice.
 
 Rules: a room includes itself, `meta` and the rooms of its row; `detail/` is private to its room; the rooms that the table
-calls pure include nothing but the standard library and Boost.Hana; third-party libraries appear only where OWNERS says;
-headers do not include one another in a circle (except for an x.ipp, which x.hpp includes at its end if there is no library).
+calls pure include nothing but the standard library and Boost.Hana; the headers of third-party libraries, and names that belong
+to these, appear only where the table of libraries says (comments may name them); headers do not include one another in a circle (except for an x.ipp, which x.hpp includes at its end if there is no library).
 No source file of the repository has more than 500 lines.
 """
+import fnmatch
 import pathlib
 import re
 import sys
@@ -23,15 +24,34 @@ numbers numeric optional ostream queue random ranges ratio regex scoped_allocato
 source_location span sstream stack stdexcept stop_token streambuf string string_view strstream syncstream system_error thread
 tuple type_traits typeindex typeinfo unordered_map unordered_set utility valarray variant vector version""".split())
 
-# What may appear only in some folders: pattern of the header, folders, the library's name.
-OWNERS = [
-    (re.compile(r"^omp\.h$"), ("kernels/openmp",), "OpenMP"),
-    (re.compile(r"^(cudnn|cuda|cublas|nv)\w*(\.h$|/)"), ("kernels/cudnn",), "CUDA and cuDNN"),
-    (re.compile(r"^(mpi\.h$|boost/(mpi|serialization)\b)"), ("channels/mpi",), "MPI"),
-    (re.compile(r"^(xtensor|xtl|xsimd)/"), ("runtime", "app"), "xtensor"),
-    (re.compile(r"^stb"), ("app",), "stb"),
-]
-OMP_PRAGMA = re.compile(r"^\s*#\s*pragma\s+omp\b|\b_Pragma\s*\(\s*\"omp\b")
+LIBRARIES = re.compile(r"^\| library \|.*\n\|[-|]+\|\n((?:\|.*\n)+)", re.MULTILINE)
+# What may hold a name or look like a comment: raw strings, strings, characters; and comments.
+TEXTS = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\[^\'\n]+|[^\'\\\n])\'|(?P<comment>//[^\n]*|/\*.*?\*/)', re.DOTALL)
+
+
+def one_of(patterns):
+    """A regular expression for names, in which * stands for more of a name; "#pragma x" is a name, too."""
+    def expression(name):
+        if name.startswith("#pragma "):
+            return rf"^\s*#\s*pragma\s+{name[8:]}\b|\b_Pragma\s*\(\s*\"{name[8:]}\b"
+        return r"(?<!\w)" + re.sub(r"[^\w*\[\]-]", lambda c: re.escape(c[0]), name).replace("*", r"\w*") + r"(?!\w)"
+
+    return re.compile("|".join(map(expression, patterns))) if patterns else None
+
+
+def libraries(text):
+    """(library, patterns of its headers, folders for them, expression of its names or None, folders for them), from the page's table."""
+    found = LIBRARIES.search(text)
+    out = []
+    for line in found.group(1).splitlines() if found else ():
+        library, *cells = [cell.strip() for cell in line.strip("|").split("|")]
+        headers, places, names, named = [re.findall("`([^`]+)`", cell) for cell in cells]
+        out.append((library, headers, places, one_of(names), named))
+    return out
+
+
+def without_comments(text):
+    return TEXTS.sub(lambda part: re.sub(r"[^\n]", " ", part[0]) if part["comment"] else part[0], text)
 
 
 def table(text):
@@ -56,11 +76,13 @@ def room_of(path):
     return path.parts[0] if len(path.parts) > 1 else outside.get(path.name)
 
 
-def check_file(base, path, allowed, pure):
-    """The mistakes in the includes of the file `path` (below `base` = include/dice)."""
+def check_file(base, path, allowed, pure, owners):
+    """The mistakes in the includes and names of the file `path` (below `base` = include/dice)."""
     here, problems = room_of(path), []
-    lines = (base / path).read_text(encoding="utf-8").splitlines()
-    folder = path.parent.as_posix()
+    lines = without_comments((base / path).read_text(encoding="utf-8")).splitlines()
+
+    def within(folders):
+        return any((path.parent.as_posix() + "/").startswith(folder + "/") for folder in folders)
 
     def report(number, what):
         problems.append(f"include/dice/{path}:{number}: {what}")
@@ -71,8 +93,9 @@ def check_file(base, path, allowed, pure):
     if not any(line.strip() == "#pragma once" for line in lines):
         report(1, "no #pragma once")
     for number, line in enumerate(lines, 1):
-        if OMP_PRAGMA.search(line) and not (folder + "/").startswith("kernels/openmp/"):
-            report(number, "OpenMP appears only in kernels/openmp")
+        for library, _, _, names, folders in owners:
+            if names and not within(folders) and (name := names.search(line)):
+                report(number, f"{library} appears only in {', '.join(folders)} ({name[0].strip()})")
         match = INCLUDE.match(line)
         if not match:
             continue
@@ -94,9 +117,9 @@ def check_file(base, path, allowed, pure):
         if match.group(1):
             report(number, f'write dice\'s own headers as "dice/room/file.hpp", not "{name}"')
             continue
-        owner = next(((folders, library) for pattern, folders, library in OWNERS if pattern.match(name)), None)
-        if owner and not any((folder + "/").startswith(f + "/") for f in owner[0]):
-            report(number, f"{owner[1]} appears only in {', '.join(owner[0])} ({name})")
+        owner = next((one for one in owners if any(fnmatch.fnmatchcase(name, header) for header in one[1])), None)
+        if owner and not within(owner[2]):
+            report(number, f"{owner[0]} appears only in {', '.join(owner[2])} ({name})")
         elif here in pure and name not in STANDARD and not name.startswith("boost/hana"):
             report(number, f"{here} includes nothing but the standard library and Boost.Hana ({name})")
     return problems
@@ -140,14 +163,18 @@ def long_files(root):
 def check(root):
     """All problems below root."""
     root = pathlib.Path(root)
-    allowed, pure = table((root / "docs" / "architecture.md").read_text(encoding="utf-8"))
+    page = (root / "docs" / "architecture.md").read_text(encoding="utf-8")
+    allowed, pure = table(page)
+    owners = libraries(page)
     if len(allowed) < 2 or not pure:
         return ["docs/architecture.md: the table of rooms cannot be read"]
+    if not owners:
+        return ["docs/architecture.md: the table of libraries cannot be read"]
     base = root / "include" / "dice"
     files = sorted(p.relative_to(base) for p in base.rglob("*") if p.suffix in (".hpp", ".h", ".ipp", ".cuh"))
     if not files:
         return ["include/dice: no headers"]
-    problems = [text for path in files for text in check_file(base, path, allowed, pure)]
+    problems = [text for path in files for text in check_file(base, path, allowed, pure, owners)]
     problems += ["include/dice: a circle of includes: " + " → ".join(circle) for circle in cycles(base, files)]
     return problems + long_files(root)
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "dice/advice/assessment.hpp"
+#include "dice/channels/transports.hpp"
 #include "dice/report/names.hpp"
 #include "dice/report/seen.hpp"
 #include "dice/runtime/program.hpp"
@@ -57,7 +58,9 @@ struct taker {
 [[gnu::cold]] inline std::vector<taker> takers(const report::core_loss& l, const std::string& host) {
   std::vector<taker> out;
   const auto cores = std::to_string(l.cores) + (l.cores == 1 ? " core" : " cores");
-  const char* own = "give the ranks cores of their own (mpirun --bind-to, dice::cores<…>)";
+  const auto& by = channels::usual_launcher();
+  const auto own =
+      "give the ranks cores of their own (" + std::string(by.name) + " " + std::string(by.bind) + ", dice::cores<…>)";
   if (l.stolen > little_loss)
     out.push_back({"The hypervisor of " + host,
                    " gave " + share_text(l.stolen) +
@@ -71,10 +74,9 @@ struct taker {
                    "(OMP_NUM_THREADS, dice::threads<N>).",
                    0});
   if (l.threads > l.cores)
-    out.push_back(
-        {"This job's own ranks have " + std::to_string(l.threads) + " threads on " + cores + " of " + host,
-         std::string(": start fewer threads (OMP_NUM_THREADS, dice::threads<N>), use more cores or hosts, or ") + own + ".",
-         0});
+    out.push_back({"This job's own ranks have " + std::to_string(l.threads) + " threads on " + cores + " of " + host,
+                   ": start fewer threads (OMP_NUM_THREADS, dice::threads<N>), use more cores or hosts, or " + own + ".",
+                   0});
   if (l.others > l.waited / 2)
     out.push_back({"Other programs on " + host,
                    " used " + text::number_text(l.others, "%.1f") + " of " + cores + ": end them, or " + own + ".",

@@ -4,6 +4,8 @@
 #include "dice/app/conflict.hpp"
 #include "dice/app/options.hpp"
 #include "dice/app/results.hpp"
+#include "dice/app/transport_words.hpp"
+#include "dice/channels/transports.hpp"
 #include "dice/files/place.hpp"
 #include "dice/files/writer.hpp"
 #include "dice/meta/nearest.hpp"
@@ -121,6 +123,7 @@ struct option {
 
 inline std::span<const option> option_table() {
   constexpr std::int64_t most = 1'000'000'000;
+  using info = channels::transport_info;
   static const std::array table{
       option{"--mapping", takes::value, "MAPPING", false,
              "run the network under this mapping instead of the program's own: mapping<…> or split<…> as in C++, or a file "
@@ -271,10 +274,15 @@ inline std::span<const option> option_table() {
                  p.fail("'" + std::string(v) + "' is not a list of ranks from 0 to " + std::to_string(last) +
                         ", ascending, such as 0,2 or 0-3");
              }},
-      option{"--transport", takes::value, "mpi|in-process", false, "ranks as MPI processes, or as threads of this process",
+      option{"--transport", takes::value, transport_words<&info::word, "", "|", "|">::view, false,
+             transport_words<&info::ranks, "ranks as ", ", as ", ", or as ">::view,
              [](parsing& p, std::string_view v) {
-               if (v != "mpi" && v != "in-process") p.fail("'" + std::string(v) + "' is neither mpi nor in-process");
-               p.out.by = v == "mpi" ? job::transport::mpi : job::transport::in_process;
+               constexpr auto& all = channels::transports;
+               const auto found = std::find_if(all.begin(), all.end(), [v](const info* t) { return t->word == v; });
+               if (found == all.end())
+                 p.fail("'" + std::string(v) + "' is " +
+                        std::string(transport_words<&info::word, "neither ", " nor ", " nor ">::view));
+               p.out.by = (*found)->id;
              }},
       option{"--cuda-aware", takes::nothing, "", false,
              "pass GPU memory to MPI, instead of copies in host memory; for an MPI that was built with CUDA",
@@ -452,17 +460,15 @@ inline std::string_view nearest_option(std::string_view wrong) {
                                "; give them with --input " + text::shell_word((none ? "" : name + "=") + "FILE.npy") +
                                ", or make random ones with --random SEED");
   }
-  if (out.cuda_aware && (program.ranks() == 1 || out.by == job::transport::in_process))
+  if (out.cuda_aware && (program.ranks() == 1 || !channels::chosen(out.by).gpu_messages))
     throw runtime::usage_error("--cuda-aware: this run sends no messages by MPI; omit the option");
   if (out.cuda_aware && !program.has_accelerators())
     throw runtime::usage_error("--cuda-aware: no rank of this plan computes on a GPU; omit the option");
-  if (out.by == job::transport::mpi) {
-#ifndef DICE_WITH_MPI
-    throw runtime::usage_error(
-        "--transport mpi: this program was built without MPI; build it where CMake finds Boost.MPI, or with pkg-config's "
-        "flags, or use --transport in-process");
-#endif
-  }
+  if (out.by != channels::transport::automatic)
+    if (const auto& by = channels::info_of(out.by); !by.available())
+      throw runtime::usage_error("--transport " + std::string(by.word) + ": this program was built without " +
+                                 std::string(by.library) + "; " + std::string(by.remedy) + ", or use --transport " +
+                                 std::string(channels::in_process::about.word));
   return out;
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "dice/app/options.hpp"
+#include "dice/channels/transports.hpp"
 #include "dice/files/place.hpp"
 #include "dice/files/writer.hpp"
-#include "dice/job/launcher.hpp"
 #include "dice/job/record.hpp"
 
 #include <string>
@@ -14,7 +14,7 @@ namespace dice::app {
 
 /// The file that --input names as one that is read; "-" is the standard input.
 inline files::use input_use(const std::string& file) {
-  return file == "-" ? files::reads_standard_input(job::launched_size() > 0) : files::reads(file);
+  return file == "-" ? files::reads_standard_input(channels::launched().size > 0) : files::reads(file);
 }
 
 /// The files that the command line names for rank `rank`, which reads its weights from `weights` and its inputs from `read`.

@@ -3,6 +3,7 @@
 
 #include "dice/app/here.hpp"
 #include "dice/app/load_frames.hpp"
+#include "dice/channels/processes.hpp"
 #include "dice/job/stream_job.hpp"
 #include "dice/runtime/numbers.hpp"
 #include "dice/tensor/number.hpp"
@@ -264,15 +265,13 @@ requires app::right_on<Net, Map, Cluster> engine<Net> start(const engine_options
   return engine<Net>(std::make_unique<job::stream_job>(assembly::program<Net, Map, app::here<Net, Map, Cluster>>(), o));
 }
 
-#ifdef DICE_WITH_MPI
-/// The same over the processes of `ranks`, which all call it; the engine works on a duplicate.
+/// The same over the processes of `ranks`, an MPI_Comm, which all call it; the engine works on a duplicate.
 template <class Net, class Map, class Cluster = void>
-requires app::right_on<Net, Map, Cluster> engine<Net> start(MPI_Comm ranks, const engine_options& o = {}) {
+requires app::right_on<Net, Map, Cluster> engine<Net> start(const channels::processes& ranks, const engine_options& o = {}) {
   static_cast<void>(schedule::phases_of<Net, Map>);
   return engine<Net>(
       std::make_unique<job::stream_job>(assembly::program<Net, Map, app::here<Net, Map, Cluster>>(), o, ranks));
 }
-#endif
 
 /// Chosen for a mapping or cluster with a mistake: naming its return type is the error that the user reads.
 template <class Net, class Map, class Cluster = void, class... Any>

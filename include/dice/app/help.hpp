@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dice/app/command_line.hpp"
+#include "dice/channels/transports.hpp"
 #include "dice/runtime/numbers.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/text/foreign.hpp"
@@ -23,8 +24,10 @@ namespace dice::app {
   const int ranks = program.ranks();
   std::string out = "Runs the network " + std::string(program.network) + " on " + std::to_string(ranks) +
                     (ranks == 1 ? " rank" : " ranks");
-  out += ".\n\nUsage: " + (ranks > 1 ? "mpirun -n " + std::to_string(ranks) + " ./" : std::string("./")) + name +
-         " --input FILE.npy [OPTION…]\n";
+  out += ".\n\nUsage: ";
+  if (const auto& by = channels::usual_launcher(); ranks > 1)
+    out += std::string(by.name) + " " + std::string(by.count) + " " + std::to_string(ranks) + " ";
+  out += "./" + name + " --input FILE.npy [OPTION…]\n";
   for (const bool inputs : {true, false})
     for (const auto& l : program.layers.layers)
       if (inputs ? l.is_input : l.is_output)

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "dice/job/transport.hpp"
+#include "dice/channels/transport.hpp"
 
 #include <algorithm>
 #include <array>
@@ -45,7 +45,7 @@ struct options {
   std::vector<float> mean, deviation;  ///< of pictures: one number, or one per channel; empty: not given
   bool channels_last = false;
   resize_mode resize = resize_mode::crop;
-  job::transport by = job::transport::automatic;
+  channels::transport by = channels::transport::automatic;
 
   /// Whether it only prints something about the program.
   bool prints() const { return help || version || plan != plan_form::none || !search.empty(); }

@@ -51,16 +51,16 @@ namespace dice::app {
 /// One rank's part of a job.
 class rank_job {
  public:
-  /// `usage` is what is wrong with the command line here, or empty; unless it is empty, `o` is ignored. `f` may be null.
-  /// If `page` is not empty, the job prints its text, once, and runs no frames.
-  rank_job(const runtime::program& p, const options& o, std::string usage, channels::communicator& ranks, bool processes,
-           const advice::cluster_model* f, std::function<std::string()> page = {})
+  /// `usage` is what is wrong with the command line here, or empty; unless it is empty, `o` is ignored. `by` is the
+  /// transport of `ranks`. `f` may be null. If `page` is not empty, the job prints its text, once, and runs no frames.
+  rank_job(const runtime::program& p, const options& o, std::string usage, channels::communicator& ranks,
+           const channels::transport_info& by, const advice::cluster_model* f, std::function<std::string()> page = {})
       : program_(p),
         options_(o),
         usage_(std::move(usage)),
         ranks_(ranks),
         rank_(ranks.rank()),
-        me_(p, ranks, processes),
+        me_(p, ranks, by),
         cluster_(f),
         page_(std::move(page)) {}
 

@@ -7,10 +7,9 @@
 #include "dice/app/command_line.hpp"
 #include "dice/app/help.hpp"
 #include "dice/app/rank.hpp"
-#include "dice/channels/channels.hpp"
+#include "dice/channels/transports.hpp"
 #include "dice/files/interrupts.hpp"
 #include "dice/files/standard_streams.hpp"
-#include "dice/job/launcher.hpp"
 #include "dice/job/mapping_choice.hpp"
 #include "dice/measure/pack.hpp"
 #include "dice/measure/tune.hpp"
@@ -37,10 +36,10 @@ namespace dice::app {
 
 namespace detail {
 
-/// A refusal without MPI. Of the processes that mpirun started only the first prints it, and before the others exit: mpirun
-/// ends all processes once one has exited.
+/// A refusal before this process joins its job. Of the processes that mpirun started only the first prints it, and before
+/// the others exit: mpirun ends all processes once one has exited.
 inline int refuse_alone(const std::string& what) {
-  if (job::launched_rank() > 0) std::this_thread::sleep_for(std::chrono::seconds(1));
+  if (channels::launched().rank > 0) std::this_thread::sleep_for(std::chrono::seconds(1));
   else text::print_error("dice: error: " + what);
   return 2;
 }
@@ -80,28 +79,32 @@ inline std::string plan_as(const runtime::program& p, const advice::cluster_mode
   return out;
 }
 
-/// All ranks as threads of this process.
-inline int run_threads(const runtime::program& p, const options& o, const advice::cluster_model* f) {
-  channels::in_process::hub hub(p.ranks());
-  std::vector<int> codes(static_cast<std::size_t>(p.ranks()), 1);
-  const auto work = [&](int rank) {
-    channels::in_process::communicator ranks(hub, rank);
-    codes[rank] = rank_job(p, o, {}, ranks, false, f).run();
-  };
-  if (p.ranks() == 1) {
+/// The ranks of this process, each in a thread of its own if there are several.
+inline int run_ranks(const runtime::program& p, const options& o, const std::string& usage, const channels::membership& job,
+                     const advice::cluster_model* f, const std::function<std::string()>& page) {
+  std::vector<int> codes(job.ranks.size(), 1);
+  const auto work = [&](std::size_t i) { codes[i] = rank_job(p, o, usage, *job.ranks[i], job.by, f, page).run(); };
+  if (job.ranks.size() == 1) {
     work(0);
   } else {
     std::vector<std::thread> threads;
     try {
-      for (int r = 0; r < p.ranks(); ++r) threads.emplace_back(work, r);
+      for (std::size_t i = 0; i < job.ranks.size(); ++i) threads.emplace_back(work, i);
     } catch (const std::exception& e) {
-      hub.stop("dice: error: no thread for rank " + std::to_string(threads.size()) + ": " + e.what());
+      job.ranks.front()->stop("dice: error: no thread for rank " + std::to_string(threads.size()) + ": " + e.what());
     }
     for (auto& t : threads) t.join();
   }
   for (int code : codes)
     if (code) return code;
   return 0;
+}
+
+/// The transport of a run for which the command line says `wanted`. `meets`: the ranks may exchange messages.
+inline const channels::transport_info& transport_of(channels::transport wanted, const channels::launch& launch, bool meets) {
+  if (!meets) return channels::in_process::about;
+  const auto& by = channels::chosen(wanted);
+  return launch.size > 1 && !by.processes && launch.by->available() ? *launch.by : by;
 }
 
 /// The program's cluster_model for the ranks of another mapping; `ranks` must outlive it. Throws runtime::usage_error.
@@ -148,7 +151,8 @@ inline int run_threads(const runtime::program& p, const options& o, const advice
   text::prints_to_stderr = std::any_of(written.begin(), written.end(), [](const std::string& file) {
     return files::place_of(file).descriptor == STDOUT_FILENO;
   });
-  const bool first = job::launched_rank() == 0;
+  const auto launch = channels::launched();
+  const bool several = launch.size > 1, first = launch.rank == 0;
   if (usage.empty() && !o.search.empty() && !f)
     usage = "--search: this program has no cluster; give dice::main one as its third argument";
   std::function<std::string()> page;  // what is printed in place of a run
@@ -158,23 +162,18 @@ inline int run_threads(const runtime::program& p, const options& o, const advice
       if (o.version) return "dice " + std::string(p.version) + "\n";
       return o.plan != plan_form::none ? plan_as(p, f, o.plan) : f->search(*f, p, o.search);
     };
-  const bool several = job::launched_size() > 1;
   if (usage.empty() && several && !page) {
+    const auto remedy = "; start it without " + std::string(launch.by->started_by.name);
     if (!o.tune.empty() || !o.pack.empty())
-      usage = std::string(o.pack.empty() ? "--tune" : "--pack") +
-              ": one process handles all ranks, one after the other; start it without mpirun";
-    else if (o.by == job::transport::in_process)
-      usage = "--transport in-process: all ranks run in one process; start it without mpirun";
+      usage = std::string(o.pack.empty() ? "--tune" : "--pack") + ": one process handles all ranks, one after the other" +
+              remedy;
+    else if (o.by != channels::transport::automatic && !channels::info_of(o.by).processes)
+      usage = "--transport " + std::string(channels::info_of(o.by).word) + ": all ranks run in one process" + remedy;
   }
-#ifdef DICE_WITH_MPI
-  // Other processes may have other options or another mapping, or may lack its file; they meet by MPI, so that all are
-  // told.
-  const bool by_mpi = several ? p.ranks() > 1 || !chosen.mistake.empty() || own.remap
-                              : (p.ranks() > 1 || !chosen.mistake.empty()) && o.by != job::transport::in_process;
-#else
-  const bool by_mpi = false;
-#endif
-  if (!(by_mpi && several)) {
+  // Other processes may have other options or another mapping, or may lack its file; they meet, so that all are told.
+  const bool meets = p.ranks() > 1 || !chosen.mistake.empty() || (several && own.remap);
+  const auto& by = transport_of(o.by, launch, meets);
+  if (!(by.processes && several)) {
     if (!usage.empty()) return refuse_alone(usage);
     if (page && first) text::print(page());
     if (page) return 0;
@@ -189,32 +188,26 @@ inline int run_threads(const runtime::program& p, const options& o, const advice
     measure::verify(p, o.weights, o.packed);
     return 0;
   }
-  if (const int n = job::launched_size(); n > 1 && !by_mpi)
-    return refuse_alone(
-        p.ranks() == 1
-            ? "this program's plan has 1 rank, started with " + std::to_string(n) + ": run it without mpirun"
-            : "this program was built without MPI, so all its ranks run in one process: start it without mpirun, or build "
-              "it where CMake finds Boost.MPI, or with pkg-config's flags");
-  // mpirun ends the ranks by SIGTERM; one of them says so.
-  const files::interrupts ends(!by_mpi ? "dice: error: "
-                               : first ? "dice: "
-                                       : "",
-                               by_mpi && first ? ": mpirun was interrupted, or another rank has failed" : "");
+  if (several && !by.processes)
+    return refuse_alone(p.ranks() == 1
+                            ? "this program's plan has 1 rank, started with " + std::to_string(launch.size) +
+                                  ": run it without " + std::string(launch.by->started_by.name)
+                            : "this program was built without " + std::string(launch.by->library) +
+                                  ", so all its ranks run in one process: start it without " +
+                                  std::string(launch.by->started_by.name) + ", or " + std::string(launch.by->remedy));
+  // The launcher ends the ranks by SIGTERM; one of them says so.
+  const files::interrupts ends(!by.processes ? "dice: error: "
+                               : first       ? "dice: "
+                                             : "",
+                               by.processes && first ? ": " + std::string(by.lost_peer) : "");
   if (p.pack_at_start && usage.empty() && !page && o.packed.empty() && o.weights.empty()) measure::pack_at_first_start(p);
-#ifdef DICE_WITH_MPI
-  if (by_mpi) {
-    if (const auto other = p.board.empty() ? std::string() : channels::mpi::another_library(); !other.empty()) {
-      text::print_error("dice: error: host " + job::host_name() + " " + other);
-      return 1;
-    }
-    channels::mpi::session session(argc, argv);
-    channels::mpi::communicator ranks;
-    if (!page) files::interrupts::stop_first(o.stop_timeout);
-    return rank_job(p, o, usage, ranks, true, f, page).run();
+  if (const auto other = p.board.empty() || !by.misfit ? std::string() : by.misfit(); !other.empty()) {
+    text::print_error("dice: error: host " + job::host_name() + " " + other);
+    return 1;
   }
-#endif
-  files::interrupts::stop_first(o.stop_timeout);
-  return run_threads(p, o, f);
+  const auto job = by.join(p.ranks(), false);
+  if (!page) files::interrupts::stop_first(o.stop_timeout);
+  return run_ranks(p, o, usage, job, f, page);
 }
 
 }  // namespace detail

@@ -3,9 +3,9 @@
 
 #include "dice/channels/channel.hpp"
 #include "dice/channels/patience.hpp"
+#include "dice/channels/transports.hpp"
 #include "dice/files/error.hpp"
 #include "dice/files/mapped.hpp"
-#include "dice/job/launcher.hpp"
 #include "dice/job/own_ranks.hpp"
 #include "dice/job/record.hpp"
 #include "dice/runtime/affinity.hpp"
@@ -51,10 +51,10 @@ class rank_session {
   static constexpr const char* same_program = "start the same program with the same options on all hosts";
 
  public:
-  /// `processes`: the ranks are processes, not threads of this one. `engine`: messages name the settings of engines, not
-  /// options of the command line.
-  rank_session(const runtime::program& p, channels::communicator& ranks, bool processes, bool engine = false)
-      : program_(p), ranks_(ranks), processes_(processes), engine_(engine), host_(host_name()) {}
+  /// `by` is the transport of `ranks`. `engine`: messages name the settings of engines, not options of the command line.
+  rank_session(const runtime::program& p, channels::communicator& ranks, const channels::transport_info& by,
+               bool engine = false)
+      : program_(p), ranks_(ranks), by_(by), engine_(engine), host_(host_name()) {}
 
   int rank() const { return ranks_.rank(); }
   const std::string& host() const { return host_; }
@@ -186,12 +186,13 @@ class rank_session {
     if (!difference.empty()) return {difference, code};
     if (const int wanted = program_.ranks(); wanted != ranks_.size() && !any_number) {
       const auto n = std::to_string(wanted), found = std::to_string(ranks_.size());
+      const std::string launcher(by_.started_by.name), count(by_.started_by.count);
       if (wanted == 1)
         return {"this program's plan has 1 rank, started with " + found +
-                    (engine_ ? ": choose in_process for engine_options::by" : ": run it without mpirun"),
+                    (engine_ ? ": choose in_process for engine_options::by" : ": run it without " + launcher),
                 2};
-      return {"this program's plan has " + n + " ranks, started with " + found + ": start it with mpirun -n " + n +
-                  " PROGRAM …, or run all ranks in one process (" +
+      return {"this program's plan has " + n + " ranks, started with " + found + ": start it with " + launcher + " " +
+                  count + " " + n + " PROGRAM …, or run all ranks in one process (" +
                   (engine_ ? "engine_options::by in_process)" : "--transport in-process)"),
               2};
     }
@@ -204,17 +205,19 @@ class rank_session {
     if (r >= program_.units.size()) return {};
     const auto cores = r < program_.cores.size() ? program_.cores[r] : std::span<const int>{};
     const auto online = static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
-    const bool launched = processes_ && launched_size() > 0, bound = launched && bound_by_user();
-    const char* remedy = bound      ? "; bind the rank to more cores, or give it fewer threads"
-                         : launched ? "; start with mpirun --bind-to none"
-                                    : "";
+    const auto launch = channels::launched();
+    const bool launched = by_.processes && launch.size > 0, bound = launched && launch.by->bound();
+    std::string remedy;
+    if (bound) remedy = "; bind the rank to more cores, or give it fewer threads";
+    else if (launched)
+      remedy = "; start with " + std::string(launch.by->started_by.name) + " " + std::string(launch.by->started_by.unbind);
     const auto plan = runtime::engage(program_.units[r], cores, sharers_, online, remedy, bound);
     threads_ = plan.threads, cores_ = plan.cores.empty() ? kernels::usable_cores() : plan.cores;
     if (program_.threads.start) program_.threads.start(plan.threads, plan.cores);
     if (!program_.board.empty() && plan.cores.size() < cores.size())
       throw std::runtime_error(plan.warning + "; correct the mapping, or free these cores (taskset, control groups)");
     auto warning = plan.warning;
-    if (const char* slow = unoptimised(); *slow && (processes_ ? launched_local_rank() : rank()) == 0)
+    if (const char* slow = unoptimised(); *slow && (by_.processes ? launch.local_rank : rank()) == 0)
       warning += (warning.empty() ? "" : "; ") + std::string(slow);
     return warning;
   }
@@ -349,7 +352,7 @@ class rank_session {
   /// That its threads may use.
   const std::vector<int>& cores() const { return cores_; }
   /// Whether the rank has the process for itself.
-  bool alone() const { return processes_ || ranks_.size() == 1; }
+  bool alone() const { return by_.processes || ranks_.size() == 1; }
   channels::endpoint& end() { return *end_; }
 
  private:
@@ -367,11 +370,11 @@ class rank_session {
   /// A warning if on<…> ties this rank to another host, or "".
   std::string host_elsewhere() const {
     const auto r = static_cast<std::size_t>(rank());
-    if (!processes_ || r >= program_.hosts.size() || program_.hosts[r].empty()) return {};
+    if (!by_.processes || r >= program_.hosts.size() || program_.hosts[r].empty()) return {};
     const auto short_name = [](std::string_view name) { return name.substr(0, name.find('.')); };
     if (short_name(program_.hosts[r]) == short_name(host_)) return {};
-    return "is meant for host '" + std::string(program_.hosts[r]) +
-           "', as on<> says; start it there (mpirun --rankfile), or change the mapping";
+    return "is meant for host '" + std::string(program_.hosts[r]) + "', as on<> says; start it there (" +
+           std::string(by_.started_by.name) + " " + std::string(by_.started_by.place) + "), or change the mapping";
   }
 
   /// Opens the accelerator and checks that it has room for what the plan needs, before any weight is read.
@@ -402,7 +405,8 @@ class rank_session {
 
   const runtime::program& program_;
   channels::communicator& ranks_;
-  const bool processes_, engine_;
+  const channels::transport_info& by_;
+  const bool engine_;
   const std::string host_;
   std::vector<std::string> hosts_;  ///< by rank, after introduce()
   int threads_ = 1;                 ///< of its team

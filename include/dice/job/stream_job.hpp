@@ -1,16 +1,13 @@
 // What an engine does, without the network's types: the ranks of this process, each in a thread of its own.
 #pragma once
 
+#include "dice/channels/processes.hpp"
 #include "dice/job/engine_error.hpp"
 #include "dice/job/transport.hpp"
 #include "dice/meta/library.hpp"
 #include "dice/runtime/deadline.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/runtime/tensor.hpp"
-
-#ifdef DICE_WITH_MPI
-#include "dice/channels/mpi/mpi.hpp"
-#endif
 
 #include <cstdint>
 #include <functional>
@@ -34,11 +31,6 @@ struct engine_options {
                                                    ///< throws ends the start, as an engine_error in all ranks
 };
 
-#ifdef DICE_WITH_MPI
-/// The level of MPI_Init_thread that engines of several ranks need: their threads communicate while the program's do.
-inline constexpr int engine_thread_level = MPI_THREAD_MULTIPLE;
-#endif
-
 namespace job {
 
 /// A running stream. Constructed collectively: by every process of the job.
@@ -49,13 +41,11 @@ class stream_job {
   using listener = std::function<void(std::int64_t frame, const float* from)>;
 
   /// Runs all ranks in this process if the plan has one rank (unless options.mapping is given to several processes) or
-  /// options.by says so, else one rank of MPI_COMM_WORLD. Throws engine_error, and std::runtime_error if MPI's thread level
-  /// is too low.
+  /// options.by says so, else one rank of all processes (MPI_COMM_WORLD). Throws engine_error, and std::runtime_error if the
+  /// transport cannot be joined, as when MPI's thread level is too low.
   stream_job(const runtime::program& p, const engine_options& o);
-#ifdef DICE_WITH_MPI
-  /// One rank of `ranks`, which is duplicated.
-  stream_job(const runtime::program& p, const engine_options& o, MPI_Comm ranks);
-#endif
+  /// One rank of `ranks`.
+  stream_job(const runtime::program& p, const engine_options& o, const channels::processes& ranks);
   stream_job(const stream_job&) = delete;
   stream_job& operator=(const stream_job&) = delete;
   ~stream_job();

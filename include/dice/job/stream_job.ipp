@@ -1,7 +1,6 @@
 #pragma once
 
-#include "dice/channels/channels.hpp"
-#include "dice/job/launcher.hpp"
+#include "dice/channels/transports.hpp"
 #include "dice/job/mapping_choice.hpp"
 #include "dice/job/rank_session.hpp"
 #include "dice/job/stream_job.hpp"
@@ -25,60 +24,15 @@
 
 namespace dice::job {
 
-#ifdef DICE_WITH_MPI
-namespace detail {
-
-/// Ensures that MPI runs at the thread level that engines need, and starts it if the program did not. Then MPI ends when the
-/// program exits and no engine holds the result any more: an engine in static storage may be destroyed later than what the
-/// first start made. Throws std::runtime_error.
-inline std::shared_ptr<const void> require_mpi() {
-  const auto refuse = [](int level) {
-    const char* names[] = {"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE"};
-    const int known[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
-    for (int i = 0; i < 4; ++i)
-      if (known[i] == level)
-        throw std::runtime_error(
-            std::string("MPI runs at the level ") + names[i] +
-            "; an engine needs MPI_THREAD_MULTIPLE: ask MPI_Init_thread (or boost::mpi::environment) for it");
-    throw std::runtime_error("MPI runs at an unknown level; an engine needs MPI_THREAD_MULTIPLE");
-  };
-  int ended = 0, level = 0;
-  MPI_Finalized(&ended);
-  if (ended) throw std::runtime_error("MPI has been finalized; start engines before that");
-  static const auto begun = [] {
-    int already = 0;
-    MPI_Initialized(&already);
-    using boost::mpi::environment;
-    if (!already) channels::mpi::send_at_once();
-    return already ? nullptr : std::make_shared<const environment>(boost::mpi::threading::multiple, false);
-  }();
-  MPI_Query_thread(&level);
-  if (level < engine_thread_level) refuse(level);
-  return begun;
-}
-
-}  // namespace detail
-#endif
-
 /// The ranks of this process.
 class stream_job::ranks {
  public:
-  /// All ranks in this process. Throws engine_error.
-  ranks(const runtime::program& own, mapping_choice m, const engine_options& o)
-      : chosen_(std::move(m)), program_(chosen_.of(own)), options_(o) {
-    hub_ = std::make_unique<channels::in_process::hub>(program_.ranks());
-    for (int r = 0; r < program_.ranks(); ++r) add(std::make_unique<channels::in_process::communicator>(*hub_, r));
-    start(false);
+  /// The ranks of `job`. Throws engine_error.
+  ranks(const runtime::program& own, mapping_choice m, const engine_options& o, channels::membership job)
+      : by_(job.by), kept_(std::move(job.kept)), chosen_(std::move(m)), program_(chosen_.of(own)), options_(o) {
+    for (auto& rank : job.ranks) add(std::move(rank));
+    start();
   }
-#ifdef DICE_WITH_MPI
-  /// One rank of `ranks`, which is duplicated. Throws engine_error, and std::runtime_error if MPI's thread level is too low.
-  ranks(const runtime::program& own, mapping_choice m, const engine_options& o, MPI_Comm processes)
-      : chosen_(std::move(m)), program_(chosen_.of(own)), options_(o) {
-    mpi_ = detail::require_mpi();
-    add(std::make_unique<channels::mpi::communicator>(processes));
-    start(true);
-  }
-#endif
   ranks(const ranks&) = delete;
   ranks& operator=(const ranks&) = delete;
   ~ranks() {
@@ -193,16 +147,16 @@ class stream_job::ranks {
     workers_.push_back(std::make_unique<worker>(std::move(ranks), static_cast<std::size_t>(queue)));
   }
 
-  void start(bool processes) {
+  void start() {
     running_ = static_cast<int>(workers_.size());
     std::size_t begun = 0;
     try {
       for (; begun < workers_.size(); ++begun)
-        workers_[begun]->thread = std::jthread([this, &w = *workers_[begun], processes] { work(w, processes); });
+        workers_[begun]->thread = std::jthread([this, &w = *workers_[begun]] { work(w); });
     } catch (const std::exception& e) {
-      if (hub_) hub_->stop();
-      no_thread_ = "no thread" + (hub_ ? " for rank " + std::to_string(begun) : std::string()) + ": " + e.what();
-      if (!hub_) work(*workers_[begun++], processes);  // so that the other processes learn of it
+      if (!by_.processes) workers_.front()->ranks->stop({});
+      no_thread_ = "no thread" + (by_.processes ? std::string() : " for rank " + std::to_string(begun)) + ": " + e.what();
+      if (by_.processes) work(*workers_[begun++]);  // so that the other processes learn of it
     }
     std::exception_ptr error;
     for (std::size_t i = 0; i < begun; ++i) {
@@ -214,14 +168,14 @@ class stream_job::ranks {
     }
     if (!error && no_thread_.empty()) return;
     join();
-    if (hub_ && !no_thread_.empty()) fail(no_thread_);
+    if (!by_.processes && !no_thread_.empty()) fail(no_thread_);
     std::rethrow_exception(error);
   }
 
   /// What a rank's thread does from its start to its end.
-  void work(worker& w, bool processes) {
+  void work(worker& w) {
     const inside now(*this);
-    rank_session me(program_, *w.ranks, processes, true);
+    rank_session me(program_, *w.ranks, by_, true);
     bool started = false;
     std::exception_ptr error;
     try {
@@ -258,7 +212,7 @@ class stream_job::ranks {
 
   /// The stages before frames flow: each fails in all ranks or in none.
   void prepare(rank_session& me) {
-    auto usage = hub_ || no_thread_.empty() ? chosen_.mistake : no_thread_;  // threads of a hub may read it too early
+    auto usage = by_.processes && !no_thread_.empty() ? no_thread_ : chosen_.mistake;  // ranks as threads read it too early
     if (usage.empty() && options_.in_flight > program_.plan.in_flight)
       usage = "in_flight = " + std::to_string(options_.in_flight) + " is more than the plan allows, " +
               std::to_string(program_.plan.in_flight) + "; lower it, or add dice::in_flight<" +
@@ -332,12 +286,12 @@ class stream_job::ranks {
     const std::lock_guard lock(joining_);
     for (auto& w : workers_)
       if (w->thread.joinable()) w->thread.join(), w->ranks.reset();
-    mpi_.reset();  // a program that now calls exit() lets MPI end, although it never destroys this engine
+    kept_.reset();  // a program that now calls exit() lets MPI end, although it never destroys this engine
   }
 
   worker* worker_of(int layer) const {
     const int owner = program_.plan.owner[layer];
-    if (hub_) return workers_[owner].get();
+    if (!by_.processes) return workers_[owner].get();
     return workers_.front()->rank == owner ? workers_.front().get() : nullptr;
   }
   worker& at(int l) const {
@@ -346,11 +300,11 @@ class stream_job::ranks {
                            "', rank " + std::to_string(program_.plan.owner[l]) + " does; use the engine there");
   }
 
-  std::shared_ptr<const void> mpi_;  ///< keeps MPI running
+  const channels::transport_info& by_;
+  std::shared_ptr<const void> kept_;  ///< what its ranks use, such as MPI
   const mapping_choice chosen_;
   const runtime::program& program_;
   const engine_options options_;
-  std::unique_ptr<channels::in_process::hub> hub_;
   std::mutex mutex_, joining_;
   std::exception_ptr error_;
   std::string no_thread_;  ///< why one could not be started
@@ -358,23 +312,16 @@ class stream_job::ranks {
   std::vector<std::unique_ptr<worker>> workers_;
 };
 
-#ifdef DICE_WITH_MPI
 DICE_API stream_job::stream_job(const runtime::program& p, const engine_options& o) {
-  auto chosen = choose_mapping(p, o.mapping, "engine_options::mapping");
+  auto mapping = choose_mapping(p, o.mapping, "engine_options::mapping");
+  const int n = mapping.of(p).ranks();
   // Other processes may have been given a mapping of several ranks, and then wait for this one.
-  const bool several = chosen.of(p).ranks() > 1 || (!o.mapping.empty() && launched_size() > 1);
-  if (several && o.by != transport::in_process) {
-    ranks_ = std::make_unique<ranks>(p, std::move(chosen), o, MPI_COMM_WORLD);
-  } else {
-    ranks_ = std::make_unique<ranks>(p, std::move(chosen), o);
-  }
+  const bool several = n > 1 || (!o.mapping.empty() && channels::launched().size > 1);
+  const auto& by = several ? channels::chosen(o.by) : channels::in_process::about;
+  ranks_ = std::make_unique<ranks>(p, std::move(mapping), o, by.join(n, true));
 }
-DICE_API stream_job::stream_job(const runtime::program& p, const engine_options& o, MPI_Comm processes)
-    : ranks_(std::make_unique<ranks>(p, choose_mapping(p, o.mapping, "engine_options::mapping"), o, processes)) {}
-#else
-DICE_API stream_job::stream_job(const runtime::program& p, const engine_options& o)
-    : ranks_(std::make_unique<ranks>(p, choose_mapping(p, o.mapping, "engine_options::mapping"), o)) {}
-#endif
+DICE_API stream_job::stream_job(const runtime::program& p, const engine_options& o, const channels::processes& processes)
+    : ranks_(std::make_unique<ranks>(p, choose_mapping(p, o.mapping, "engine_options::mapping"), o, processes.join())) {}
 DICE_API stream_job::~stream_job() = default;
 
 DICE_API bool stream_job::holds(int layer) const { return ranks_->holds(ranks_->program().planned(layer)); }

@@ -1,12 +1,11 @@
 #pragma once
 
+#include "dice/channels/transport.hpp"
+
+// The names that programs use.
 namespace dice::job {
-
-/// What carries the messages between ranks: MPI only if there are several, MPI, or threads of one process.
-enum class transport : unsigned char { automatic, mpi, in_process };
-
-}  // namespace dice::job
-
+using channels::transport;
+}
 namespace dice::app {
-using job::transport;  // the name that programs use
+using channels::transport;
 }

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "dice/channels/channel.hpp"
+#include "dice/channels/transports.hpp"
 #include "dice/files/error.hpp"
 #include "dice/files/place.hpp"
 #include "dice/files/writer.hpp"
-#include "dice/job/launcher.hpp"
 #include "dice/job/rank_session.hpp"
 #include "dice/job/record.hpp"
 #include "dice/measure/measured.hpp"
@@ -97,7 +97,7 @@ class measurement {
   }
   /// Prints a line of progress in rank 0, if stderr is a terminal or goes to mpirun, which forwards it.
   void tell(const std::string& what) const {
-    if (rank_ == 0 && (::isatty(STDERR_FILENO) || job::launched_size() > 1)) text::print_error("dice: " + what);
+    if (rank_ == 0 && (::isatty(STDERR_FILENO) || channels::launched().size > 1)) text::print_error("dice: " + what);
   }
 
   /// Whether `file` is the weights file, even if that file cannot be read now.

@@ -1,11 +1,11 @@
 // --pack: the weights of all ranks, or of some, as their kernels read them, in a file.
 #pragma once
 
+#include "dice/channels/transports.hpp"
 #include "dice/files/error.hpp"
 #include "dice/files/mapped.hpp"
 #include "dice/files/place.hpp"
 #include "dice/files/writer.hpp"
-#include "dice/job/launcher.hpp"
 #include "dice/job/own_ranks.hpp"
 #include "dice/report/plan.hpp"
 #include "dice/report/progress_line.hpp"
@@ -84,7 +84,7 @@ namespace detail {
 /// Writes the file beside the program at its first start, in one process of each host. If that fails, it is no error: then
 /// each start packs the weights.
 [[gnu::cold]] inline void pack_at_first_start(const runtime::program& p) {
-  if (job::launched_local_rank() != 0 || weights::program_path().empty() || !weights::packed_beside().empty()) return;
+  if (channels::launched().local_rank != 0 || weights::program_path().empty() || !weights::packed_beside().empty()) return;
   try {
     detail::write_packed(p, {}, weights::program_path() + ".packed", detail::packable(p, {}));
   } catch (const std::exception&) {

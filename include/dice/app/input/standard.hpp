@@ -6,8 +6,8 @@
 #include "dice/app/input/picture_form.hpp"
 #include "dice/app/options.hpp"
 #include "dice/channels/channel.hpp"
+#include "dice/channels/transports.hpp"
 #include "dice/files/error.hpp"
-#include "dice/job/launcher.hpp"
 #include "dice/runtime/frames.hpp"
 #include "dice/runtime/npy.hpp"
 #include "dice/runtime/tensor.hpp"
@@ -38,9 +38,13 @@ namespace dice::app {
   const bool is_null = ::fstat(STDIN_FILENO, &given) == 0 && ::stat("/dev/null", &none) == 0 && S_ISCHR(given.st_mode) &&
                        given.st_rdev == none.st_rdev;
   const auto n = std::to_string(rank);
-  if (is_null && job::launched_size() > 1)  // mpirun gives this to processes that it does not feed
-    return "--input -: input '" + input + "' is in rank " + n + ", but mpirun passed its standard input to another rank" +
-           (rank == 0 ? "; start it without --stdin" : " (to rank 0 by default); start it with mpirun --stdin " + n);
+  if (const auto start = channels::launched(); is_null && start.size > 1) {  // as mpirun does if it feeds another process
+    const std::string launcher(start.by->started_by.name), option(start.by->started_by.input);
+    return "--input -: input '" + input + "' is in rank " + n + ", but " + launcher +
+           " passed its standard input to another rank" +
+           (rank == 0 ? "; start it without " + option
+                      : " (to rank 0 by default); start it with " + launcher + " " + option + " " + n);
+  }
   if (::isatty(STDIN_FILENO))
     return "--input -: the standard input is a terminal; give it a pipe or a file, … | PROGRAM --input -";
   return {};

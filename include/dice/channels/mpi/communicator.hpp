@@ -4,6 +4,7 @@
 #include "dice/channels/mpi/endpoint.hpp"
 #include "dice/channels/patience.hpp"
 #include "dice/files/last_words.hpp"
+#include "dice/meta/clock.hpp"
 #include "dice/text/foreign.hpp"
 
 #include <boost/mpi/collectives/all_gather.hpp>
@@ -15,7 +16,6 @@
 #endif
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -54,27 +54,16 @@ inline std::string library_here() {
   return std::string(text).substr(0, std::string_view(text).find_first_of(",\n"));
 }
 
-/// If this host has another version of Open MPI than the one with which dice was compiled: "has Open MPI v4.1.0, …"; else
-/// empty. Different versions in one job fail in MPI_Init, with messages that do not say so.
-[[gnu::cold]] inline std::string another_library() {
-#ifdef OPEN_MPI
-  std::string wanted = "Open MPI v";
-  wanted += std::to_string(OMPI_MAJOR_VERSION) + "." + std::to_string(OMPI_MINOR_VERSION) + "." +
-            std::to_string(OMPI_RELEASE_VERSION);
-  if (const auto found = library_here(); found != wanted)
-    return "has " + found + ", and this program was built with " + wanted +
-           "; install that version on all hosts, or build with the sysroot of a host that has this one";
-#endif
-  return {};
-}
-
 /// Starts MPI and ends it in its destructor. Only the thread that made it may use MPI. A program can have only one.
 class session {
  public:
-  session(int& argc, char**& argv) : environment_(prepared(argc), argv, boost::mpi::threading::funneled, false) {}
+  session() : environment_(prepared(), false) {}
 
  private:
-  static int& prepared(int& argc) { return send_at_once(), pair_by_address(), argc; }
+  static boost::mpi::threading::level prepared() {
+    send_at_once(), pair_by_address();
+    return boost::mpi::threading::funneled;
+  }
 
   boost::mpi::environment environment_;
 };
@@ -125,15 +114,15 @@ class communicator final : public channels::communicator {
       for (int r = 1; r < size(); ++r)
         for (int i = 0; i < rounds; ++i) {
           receive(r, tag, &word, sizeof word);
-          word = now();
+          word = meta::now();
           send(r, tag, &word, sizeof word);
         }
     } else {
       for (int i = 0; i < rounds; ++i) {
-        const auto asked = now();
+        const auto asked = meta::now();
         send(0, tag, &word, sizeof word);
         receive(0, tag, &word, sizeof word);
-        const auto answered = now();
+        const auto answered = meta::now();
         if (answered - asked < fastest) {
           fastest = answered - asked;
           offset = word - (asked + fastest / 2);
@@ -176,9 +165,6 @@ class communicator final : public channels::communicator {
   }
 
  private:
-  static std::int64_t now() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  }
   void finish(MPI_Request request) {
     patience p(patience::source::neighbour);
     for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE), !done;) p.pause();

@@ -1,4 +1,7 @@
+// What mpirun tells the processes that it starts. Known without MPI, so that also programs without it know mpirun.
 #pragma once
+
+#include "dice/channels/transport_info.hpp"
 
 #include <unistd.h>
 
@@ -10,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace dice::job {
+namespace dice::channels::mpi {
 
 namespace detail {
 
@@ -22,14 +25,13 @@ inline int first_number(std::initializer_list<const char*> variables, int otherw
 
 }  // namespace detail
 
-/// Number of processes that mpirun started, this one included, read from the environment without MPI; 0 if mpirun did not
-/// start it.
-inline int launched_size() { return detail::first_number({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}, 0); }
-/// This process's number among them.
-inline int launched_rank() { return detail::first_number({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}, 0); }
-/// Its number among those of its host.
-inline int launched_local_rank() {
-  return detail::first_number({"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"}, launched_rank());
+/// This process among those that mpirun has started, from the environment.
+inline launch launched() {
+  launch out;
+  out.size = detail::first_number({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}, 0);
+  out.rank = detail::first_number({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}, 0);
+  out.local_rank = detail::first_number({"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"}, out.rank);
+  return out;
 }
 
 /// Whether these words, each with a zero byte behind it, are those of an mpirun that was told which cores the processes get.
@@ -64,10 +66,10 @@ inline bool bound_by_user() {
   };
   const bool policy = said("OMPI_MCA_hwloc_base_binding_policy", "") && !said("OMPI_MCA_hwloc_base_binding_policy", "none");
   std::ifstream parent("/proc/" + std::to_string(::getppid()) + "/cmdline");
-  if (launched_size() > 0 && binds(std::string(std::istreambuf_iterator<char>(parent), {}))) return true;
+  if (launched().size > 0 && binds(std::string(std::istreambuf_iterator<char>(parent), {}))) return true;
   return policy || said("OMPI_MCA_orte_rankfile", "") || said("OMPI_MCA_rmaps_rank_file_path", "") ||
          said("OMPI_MCA_hwloc_base_cpu_set", "") || said("OMPI_MCA_hwloc_base_cpu_list", "") ||
          said("OMPI_MCA_rmaps_base_mapping_policy", "PE=") || said("OMPI_MCA_rmaps_base_mapping_policy", "pe=");
 }
 
-}  // namespace dice::job
+}  // namespace dice::channels::mpi

@@ -1,0 +1,3 @@
+// Ranks as MPI processes.
+#include "dice/channels/mpi/processes.ipp"
+#include "dice/channels/mpi/transport.ipp"
