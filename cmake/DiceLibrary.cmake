@@ -85,14 +85,14 @@ else()
   list(TRANSFORM dice_sources REPLACE "(.+)" "${DICE_SOURCE_DIR}/\\1.cpp")
   # Everything but kernels: compiles in a quarter less time than with -O3, and digits runs as fast. Plans of other mappings
   # are made once, so their code is small instead: 100 KB less in each program. The command line, the largest source, compiles
-  # in a third less time with -O1. Transports have that, too, for they spend their time in MPI or asleep.
+  # in a third less time with -O1.
   get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
   if(dice_always_optimised OR multi_config OR CMAKE_BUILD_TYPE STREQUAL "Release")  # sources with options are in no unity build
     foreach(source IN ITEMS cluster_model remap run stream_job ${dice_transports})
       set(dice_level -O2)
       if(source STREQUAL "remap")
         set(dice_level -Os)
-      elseif(source STREQUAL "run" OR source IN_LIST dice_transports)
+      elseif(source STREQUAL "run")
         set(dice_level -O1)
       endif()
       set_source_files_properties("${DICE_SOURCE_DIR}/${source}.cpp" PROPERTIES COMPILE_OPTIONS

@@ -254,6 +254,10 @@ class Init(Recorded):
             self.assertIn('sysroot debian sysroot\n', (self.folder / 'numbers/README.md').read_text())
             self.assertIn('dice_add_board(board_of_rock DICE_BOARD -mcpu=cortex-a53 TOOLCHAIN aarch64-linux-gnu.cmake)',
                           (self.folder / 'numbers/CMakeLists.txt').read_text())  # for its smaller cores
+        self.hosts(own={**machines.PI4, 'mpi': '5.0.5'})  # which its user has compiled
+        self.init('own', '--hosts', 'own', '--name', 'numbers')
+        if os.uname().machine == 'x86_64':
+            self.assertIn('sysroot board own sysroot\n', (self.folder / 'own/README.md').read_text())
 
     def test_names_of_models(self):
         self.hosts(pi=machines.PI4)

@@ -278,9 +278,16 @@ class Job(Case):
 
     def test_processes_that_are_left(self):
         self.dice_run('start', '--from', 'a', '--', '--deaf')
-        HOSTS.power_off('a')
+        with self.begin('logs', '-f') as follow:
+            self.assertIn('starts version', follow.stdout.readline())
+            HOSTS.power_off('a')
+            said = follow.communicate(timeout=30)[0]
+        self.assertEqual(follow.returncode, 1, said)  # the job has not ended
+        self.assertIn('dice-run: error: a: ', said)
         HOSTS.on('b', f'OMPI_MCA_dice_run_job={JOB} sh -c "trap \'\' TERM; exec sleep 100" >/dev/null 2>&1 &')
+        began = time.monotonic()
         said = self.dice_run('stop', code=1)
+        self.assertGreater(time.monotonic() - began, 8 + 2)  # all have eight seconds to end in order
         self.assertIn('a: it does not answer; check its power and its cable', said)
         self.assertIn('b: 2 of its processes did not end in order', said)
         self.assertNotIn('do not end', said)

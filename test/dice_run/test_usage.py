@@ -83,7 +83,7 @@ class Usage(Case):
             self.assertEqual(done.returncode, 2)
         done = subprocess.run([DICE_RUN, 'status', '--dry-run'], cwd=ONE.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
-        for name in ('other', 'a', 'zoo', 'b2', 'm'):
+        for name in ('other', 'a', 'zoo', 'b2', 'm', '.kept'):
             (ONE.parent / f'{name}-packages').mkdir()
         done = subprocess.run([DICE_RUN, 'status'], cwd=ONE.parent, stderr=subprocess.PIPE, text=True)
         self.assertIn('several deployments: a-packages, b2-packages, m-packages, numbers-packages, other-packages, zoo-packages', done.stderr)
@@ -147,6 +147,9 @@ class Usage(Case):
         done = subprocess.run([DICE_RUN, '-p', top, '--ssh', shlex.quote(str(HOSTS.ssh)), '--to', '/opt/my site//', 'status'], capture_output=True, text=True)
         self.assertIn('numbers in /opt/my site; ', done.stdout, done.stderr)
         self.assertIn('was built for the folder "/opt/my site"', self.dice_run('status', code=2, packages=top))
+        subprocess.run([DICE_RUN, '-p', top, '--ssh', shlex.quote(str(HOSTS.ssh)), 'check', '--no-links', '--json', FOLDER / 'found.json'], capture_output=True)
+        found = json.loads((FOLDER / 'found.json').read_text())
+        self.assertEqual((found['folder'], [host['host'] for host in found['hosts']]), ('/opt/my site', NAMES))
 
 
 if __name__ == '__main__':
