@@ -89,7 +89,7 @@ template <class Cluster> cost::setting usable_on() {
   s.usable = usable;
   return s;
 }
-part::finding best(const cost::setting& s, part::objective by) {
+part::search_result best(const cost::setting& s, part::objective by) {
   part::request r;
   r.aim.best = by;
   return part::find_best(s, r);

@@ -171,7 +171,7 @@ inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "
 
 /// The mapping that was found for `problem` and request r, as C++, and its prediction, each line of that after `begin`.
 [[gnu::cold]] inline std::string found_text(const cluster_model& f, const runtime::program& p, const cost::problem& problem,
-                                            const partition::request& r, const partition::finding& found,
+                                            const partition::request& r, const partition::search_result& found,
                                             std::string_view begin) {
   const auto host = [&](int d) { return std::string(f.setting.cluster.hosts[problem.devices[d].host].name); };
   const auto& devices = found.ranks.devices;

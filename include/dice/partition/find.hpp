@@ -17,7 +17,7 @@
 namespace dice::partition {
 
 /// The best mapping, or why there is none.
-struct finding {
+struct search_result {
   meta::array<stage> stages;  ///< in order, on devices of the problem
   prediction expected{};      ///< memory is the plan's own figure
   prediction counted{};       ///< memory is the figure that the search counts
@@ -69,9 +69,9 @@ constexpr planned_memory planned_memory_of(const cost::setting& s, const problem
 
 /// The best mapping of p, the problem of setting s, whose plan keeps to `limits`, bytes by processor; if there is none, does
 /// not say why.
-constexpr finding find_within(const cost::setting& s, problem p, const goal& g, const meta::array<std::int64_t>& limits,
-                              int most) {
-  finding out;
+constexpr search_result find_within(const cost::setting& s, problem p, const goal& g,
+                                    const meta::array<std::int64_t>& limits, int most) {
+  search_result out;
   auto counted = limits;
   const auto take = [&](const solution& found) {
     out.ranks = assign(p, found.stages);
@@ -104,13 +104,13 @@ constexpr finding find_within(const cost::setting& s, problem p, const goal& g, 
 }
 
 /// The mapping with the fewest devices that is good enough beside `best`, found by bisection.
-constexpr finding fewest(const cost::setting& s, const problem& p, const request& r, const meta::array<std::int64_t>& limits,
-                         int most, finding best) {
+constexpr search_result fewest(const cost::setting& s, const problem& p, const request& r,
+                               const meta::array<std::int64_t>& limits, int most, search_result best) {
   const prediction wanted = best.counted;
   goal g = r.aim;
   for (int few = 0; best.ranks.devices.size() - few > 1;) {
     g.max_devices = (few + best.ranks.devices.size()) / 2;
-    const finding found = find_within(s, p, g, limits, most);
+    const search_result found = find_within(s, p, g, limits, most);
     if (!found.empty() && good_enough(r, found.counted, wanted)) best = found;
     else few = g.max_devices;
   }
@@ -142,11 +142,11 @@ constexpr nearest why_none(const cost::setting& s, problem p, const request& r, 
   const auto limits = detail::limits_of(s.cluster, r.memory);
   goal g = r.aim;
   g.best = objective::throughput, g.max_period = g.max_latency = infinity;
-  const finding fastest = detail::find_within(s, p, g, limits, most);
+  const search_result fastest = detail::find_within(s, p, g, limits, most);
   if (!fastest.empty()) {
     if (fastest.expected.period > r.aim.max_period) return {obstacle::fps, fastest.expected.throughput};
     g.best = objective::latency, g.max_period = r.aim.max_period;
-    const finding quickest = detail::find_within(s, p, g, limits, most);
+    const search_result quickest = detail::find_within(s, p, g, limits, most);
     if (!quickest.empty()) {
       if (quickest.expected.latency > r.aim.max_latency) return {obstacle::latency, quickest.expected.latency};
       g.max_latency = r.aim.max_latency;
@@ -167,15 +167,15 @@ constexpr nearest why_none(const cost::setting& s, problem p, const request& r, 
 
 /// The mapping that best_mapping would find for p, the problem of setting s, whose costs may have been changed since. Its
 /// plan keeps within the limits of the request. Gives up beyond `most` routes.
-constexpr finding find_best(const cost::setting& s, problem p, const request& r, int most = max_routes) {
+constexpr search_result find_best(const cost::setting& s, problem p, const request& r, int most = max_routes) {
   tie_ends(p, s, r.aim);
   const auto limits = detail::limits_of(s.cluster, r.memory);
-  finding out = detail::find_within(s, p, r.aim, limits, most);
+  search_result out = detail::find_within(s, p, r.aim, limits, most);
   if (out.empty() && !out.too_many_kinds) out.why = why_none(s, p, r, most);
   else if (!out.empty() && r.percent >= 0) out = detail::fewest(s, p, r, limits, most, out);
   return out;
 }
-constexpr finding find_best(const cost::setting& s, const request& r, int most = max_routes) {
+constexpr search_result find_best(const cost::setting& s, const request& r, int most = max_routes) {
   return find_best(s, problem_of(s), r, most);
 }
 

@@ -34,7 +34,7 @@ constexpr algorithm::choice choice_of(algorithm::backend by, const View& all, in
 }
 
 /// Writes the algorithms of all layers into `out`.
-template <class Source, class Choices> constexpr void choose(const Source& in, const parts_view& all, Choices& out) {
+template <class Input, class Choices> constexpr void choose(const Input& in, const parts_view& all, Choices& out) {
   for (int l = 0; l < all.net.size(); ++l)
     out[l] = choice_of(algorithm::backend_of(in.devices[all.owner[l]].unit), all, l,
                        in.algorithm_of(all.parts[l].layer, all.owner[l]));

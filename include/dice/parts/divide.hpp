@@ -46,9 +46,9 @@ struct pieces_view {
 namespace detail {
 
 /// Finds the pieces. Like planner, it reads arrays by pointers.
-template <class Source> class divider {
+template <class Input> class divider {
  public:
-  constexpr divider(const Source& in, const planned_view& parts)
+  constexpr divider(const Input& in, const planned_view& parts)
       : in_(in),
         parts_(parts),
         all_(parts.list.first),
@@ -357,7 +357,7 @@ template <class Source> class divider {
     }
   }
 
-  const Source& in_;
+  const Input& in_;
   const planned_view& parts_;
   const planned* all_;
   const int* first_;
@@ -377,8 +377,8 @@ template <class Source> class divider {
 }  // namespace detail
 
 /// The pieces of a placement without mistakes.
-template <class Source> constexpr pieces divide(const Source& in, const planned_view& parts) {
-  return detail::divider<Source>(in, parts).divide();
+template <class Input> constexpr pieces divide(const Input& in, const planned_view& parts) {
+  return detail::divider<Input>(in, parts).divide();
 }
 
 }  // namespace dice::parts

@@ -19,9 +19,9 @@ namespace dice::parts {
 namespace detail {
 
 /// Writes the network that pieces are. Network is a basic_network, of sufficient size.
-template <class Source, class Network> class writer {
+template <class Input, class Network> class writer {
  public:
-  constexpr writer(const Source& in, const pieces_view& all, Network& out)
+  constexpr writer(const Input& in, const pieces_view& all, Network& out)
       : in_(in),
         all_(all),
         layers_(out.layers.data()),
@@ -146,7 +146,7 @@ template <class Source, class Network> class writer {
     }
   }
 
-  const Source& in_;
+  const Input& in_;
   const pieces_view& all_;
   graph::layer_info* layers_;
   graph::edge* edges_;
@@ -159,7 +159,7 @@ template <class Source, class Network> class writer {
 }  // namespace detail
 
 /// How long the lists of the network of these pieces are.
-template <class Source> constexpr network_sizes sizes_of(const Source& in, const pieces_view& all) {
+template <class Input> constexpr network_sizes sizes_of(const Input& in, const pieces_view& all) {
   const auto layers = all.list.count, edges = all.operands.count;
   network_sizes out{.layers = layers,
                     .edges = edges,
@@ -180,12 +180,12 @@ template <class Source> constexpr network_sizes sizes_of(const Source& in, const
 }
 
 /// Writes the network of parts into `out`, whose arrays have these sizes.
-template <class Source, class Network> constexpr void write(const Source& in, const pieces_view& all, Network& out) {
-  detail::writer<Source, Network>(in, all, out).write();
+template <class Input, class Network> constexpr void write(const Input& in, const pieces_view& all, Network& out) {
+  detail::writer<Input, Network>(in, all, out).write();
 }
 
 /// The network of parts. Requires a placement without mistakes.
-template <class Source> [[gnu::cold]] constexpr network expand(const Source& in) {
+template <class Input> [[gnu::cold]] constexpr network expand(const Input& in) {
   const auto parts = plan_parts(in);
   const pieces all = divide(in, parts.view());
   network out;

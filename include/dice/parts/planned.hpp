@@ -19,7 +19,7 @@
 namespace dice::parts {
 
 /// What a network of parts is made from.
-struct source {
+struct parts_input {
   graph::network_view net;
   meta::view<graph::any_operator> operators;  ///< by layer
   placement::assignment where;
@@ -73,9 +73,9 @@ constexpr int parts_each(const placement::work& w) {
 namespace detail {
 
 /// Plans the parts of all layers. It reads arrays by pointers, since what it costs at compile time is calls.
-template <class Source> class planner {
+template <class Input> class planner {
  public:
-  constexpr explicit planner(const Source& in)
+  constexpr explicit planner(const Input& in)
       : in_(in),
         n_(in.net.size()),
         layers_(in.net.layers.data()),
@@ -339,7 +339,7 @@ template <class Source> class planner {
     }
   }
 
-  const Source& in_;
+  const Input& in_;
   const int n_;
   const graph::layer_info* layers_;
   const int* work_of_;
@@ -358,6 +358,6 @@ template <class Source> class planner {
 }  // namespace detail
 
 /// The parts of all layers. A template, so that only programs that split layers compile it.
-template <class Source> constexpr planned_parts plan_parts(const Source& in) { return detail::planner<Source>(in).plan(); }
+template <class Input> constexpr planned_parts plan_parts(const Input& in) { return detail::planner<Input>(in).plan(); }
 
 }  // namespace dice::parts

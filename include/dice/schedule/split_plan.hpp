@@ -52,8 +52,8 @@ struct whole_algorithms {
 /// Replaces algorithms of layers of which rank `rank` has parts, those that save it the most bytes first, until `bytes` are
 /// saved or none saves any; if no weights can be saved, those with the most working memory. All parts of a layer by one
 /// backend keep the same algorithm. Returns false if it replaced none.
-template <class Source>
-constexpr bool shrink(const Source& in, const built_split& now, whole_algorithms& whole, int rank, std::int64_t bytes) {
+template <class Input>
+constexpr bool shrink(const Input& in, const built_split& now, whole_algorithms& whole, int rank, std::int64_t bytes) {
   const auto by = algorithm::backend_of(in.devices[rank].unit);
   auto& chosen = whole.chosen[by];
   const auto& smallest = whole.smallest[by];
@@ -91,8 +91,8 @@ constexpr bool shrink(const Source& in, const built_split& now, whole_algorithms
 /// The plan of a placement with layers in parts. While a rank exceeds its device's memory limit, as few layers as needed get
 /// the smallest algorithms, on all ranks of a backend: `whole` becomes those of whole layers. It must cover the backends of
 /// all devices, with the smallest algorithms if a device has a limit; `in.algorithms` is not read.
-template <class Source = parts::source>
-[[gnu::cold]] constexpr built_split build_split(Source in, detail::whole_algorithms& whole, int in_flight) {
+template <class Input = parts::parts_input>
+[[gnu::cold]] constexpr built_split build_split(Input in, detail::whole_algorithms& whole, int in_flight) {
   algorithm::by_backend<meta::array<algorithm::choice>> fastest;
   for (int b = 0; b < algorithm::backends; ++b)
     for (const auto& c : whole.chosen.values[b]) fastest.values[b].push_back(c);

@@ -26,7 +26,7 @@ template <class Net> inline constexpr auto operators_of = []<int... Id>(std::int
 }
 (std::make_integer_sequence<int, Net::size>{});
 
-template <class Net, class Map> consteval parts::source unlimited_source() {
+template <class Net, class Map> consteval parts::parts_input unlimited_input() {
   constexpr auto& where = placement::of<Net, Map>;
   return {.net = graph::view_of<Net>,
           .operators = {operators_of<Net>.data(), Net::size},
@@ -40,7 +40,7 @@ template <class Net, class Map> consteval parts::source unlimited_source() {
 template <class Net, class Map> consteval auto limit() {
   constexpr auto& where = placement::of<Net, Map>;
   whole_algorithms whole(tables<Net, Map>(), where.view(), where.devices);
-  if constexpr (has_limits<Net, Map>) build_split(unlimited_source<Net, Map>(), whole, where.in_flight);
+  if constexpr (has_limits<Net, Map>) build_split(unlimited_input<Net, Map>(), whole, where.in_flight);
   std::array<algorithms_of<Net>, algorithm::backends> out{};
   for (std::size_t b = 0; b < out.size(); ++b)
     for (int l = 0; l < whole.chosen.values[b].size(); ++l) out[b][l] = whole.chosen.values[b][l];
@@ -50,8 +50,8 @@ template <class Net, class Map> inline constexpr auto limited = limit<Net, Map>(
 
 /// What the network of parts is made from.
 template <class Net, class Map>
-inline constexpr parts::source split_source = [] {
-  auto out = unlimited_source<Net, Map>();
+inline constexpr parts::parts_input split_input = [] {
+  auto out = unlimited_input<Net, Map>();
   if constexpr (has_limits<Net, Map> || has_direct<Net, Map>)
     for (std::size_t b = 0; b < algorithm::backends; ++b) out.algorithms.values[b] = limited<Net, Map>[b];
   return out;
@@ -71,7 +71,7 @@ template <class Net, class Map> struct stored_parts {
   std::array<int, Net::size + 1> first{};
 
   consteval stored_parts() {
-    const auto all = parts::plan_parts(split_source<Net, Map>);
+    const auto all = parts::plan_parts(split_input<Net, Map>);
     copy(list, all.list), copy(first, all.first);
   }
   constexpr parts::planned_view view() const { return {{list.data(), list.size()}, first.data()}; }
@@ -90,7 +90,7 @@ template <class Net, class Map, room Room> struct stored_pieces {
   room used{};
 
   consteval stored_pieces() {
-    const auto all = parts::divide(split_source<Net, Map>, planned_parts<Net, Map>.view());
+    const auto all = parts::divide(split_input<Net, Map>, planned_parts<Net, Map>.view());
     used = {static_cast<std::size_t>(all.list.size()), static_cast<std::size_t>(all.operands.size())};
     if (fits()) copy(list, all.list), copy(operands, all.operands);
   }
@@ -109,8 +109,8 @@ template <class Net, class Map> consteval parts::pieces_view pieces_of() {
 template <class Net, class Map>
 inline constexpr auto split_network = [] {
   constexpr auto pieces = pieces_of<Net, Map>();
-  parts::basic_network<meta::in_fixed_arrays<parts::sizes_of(split_source<Net, Map>, pieces)>> out{};
-  parts::write(split_source<Net, Map>, pieces, out);
+  parts::basic_network<meta::in_fixed_arrays<parts::sizes_of(split_input<Net, Map>, pieces)>> out{};
+  parts::write(split_input<Net, Map>, pieces, out);
   return out;
 }();
 
@@ -118,7 +118,7 @@ template <class Net, class Map>
 inline constexpr auto split_algorithms = [] {
   constexpr auto net = split_network<Net, Map>.view();
   std::array<algorithm::choice, net.net.layers.size()> out{};
-  parts::choose(split_source<Net, Map>, net, out);
+  parts::choose(split_input<Net, Map>, net, out);
   return out;
 }();
 
