@@ -152,9 +152,10 @@ class teller {
       case mistake::split_on_one_rank:
         return whole + " stands after one device only, that of rank " + number();
       case mistake::not_a_split_option:
-        return wrong(m_.wrong_options[entry_]) + (here().work.is().options == 0
-                                                      ? " stands in layers<…>, which has no options"
-                                                      : " does not belong here: " + options_of(here().work.is()));
+        return wrong(m_.wrong_options[entry_]) +
+               (here().work.is().options == 0
+                    ? " stands in " + std::string(here().work.is().word) + "<…>, which has no options"
+                    : " does not belong here: " + options_of(here().work.is()));
       case mistake::tile_grid_not_positive:
         return whole + " has a grid of " + number() + " × " + std::to_string(f_.more) + " tiles";
       case mistake::tiles_fewer_than_ranks:
