@@ -115,6 +115,14 @@ TEST(Process, WritesAndReadsAtOnce) {
   EXPECT_EQ(result.out, std::string(large.size(), '\0') + "1048576\n");
 }
 
+/// More than 64 MiB are too many, whichever of its outputs has them.
+TEST(Process, OutputWithoutAnEndIsGivenUp) {
+  for (const char* to : {"1", "2"}) {
+    const auto result = process({"sh", "-c", std::string("exec head -c 70000000 /dev/zero >&") + to}).finish();
+    EXPECT_EQ(result.failure, "it prints without an end") << to;
+  }
+}
+
 TEST(Process, ProgramsEndBySignals) {
   const auto before = std::signal(SIGPIPE, SIG_IGN);  // as dice-run does, for itself only
   const auto result = process({"sh", "-c", "kill -PIPE $$; echo alive"}).finish();
