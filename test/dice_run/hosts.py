@@ -43,7 +43,7 @@ fills) # the disk, after dice-run has looked
   exit 11 ;;
 cuts) # the data of rsync, after some bytes
   case $* in rsync*) ;; *) enter "$@" ;; esac
-  head -c "$bytes" | (enter "$@")
+  stdbuf -o0 head -c "$bytes" | (enter "$@")
   say "Connection to $host closed by remote host." ;;
 esac
 '''

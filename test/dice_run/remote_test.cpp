@@ -50,6 +50,7 @@ TEST(Remote, CtrlCThatIsAwaitedDoesNotReachScripts) {
 
 TEST(Remote, AHostThatPrintsForEverIsGivenUp) {
   EXPECT_EQ(failure_of("a", remote({}).run("localhost", "exec yes")), "a: it prints without an end");
+  EXPECT_EQ(failure_of("a", remote({}).run("localhost", "yes | head -c 100000000 >&2")), "a: it prints without an end");
 }
 
 /// The end of a message: what to try if this script is ssh.
@@ -160,7 +161,7 @@ TEST(Remote, SaysWhyRsyncFailed) {  // by the exit statuses of rsync(1)
   const std::string silent = "it does not answer; check its power and its cable";
   EXPECT_EQ(sent(30, "rsync error: timeout in data send/receive (code 30)").failure, silent);
   EXPECT_EQ(sent(255, "ssh: connect to host b port 22: Connection timed out").failure, silent);
-  for (const int cut : {12, 255})
+  for (const int cut : {10, 12, 255})
     EXPECT_EQ(sent(cut, "rsync: connection unexpectedly closed by remote host").failure,
               "the connection was cut; check its power and its cable, and try again");
   EXPECT_EQ(sent(12, "sh: 1: rsync: not found").failure, "it has no rsync; install it (Debian: rsync)");

@@ -7,6 +7,7 @@ import re
 import shlex
 import signal
 import subprocess
+import time
 import unittest
 
 from cases import Case, DICE_RUN, HOSTS, NAMES, ONE, TWO, tearDownModule  # noqa: F401
@@ -113,6 +114,10 @@ class Deploy(Case):
         damaged = HOSTS.packages('damaged', b'whole')
         (damaged / 'b/numbers/numbers.packed').write_bytes(b'wrong')
         self.assertIn('b: numbers.packed is not the file that manifest.json describes', self.dice_run('deploy', code=1, packages=damaged))
+        HOSTS.behave('b', 'cuts 1000000')
+        self.assertIn('the next deploy goes on with what has been copied', self.dice_run('deploy', code=1, packages=HOSTS.packages('half', os.urandom(3 << 20))))
+        HOSTS.behave('b')
+        self.assertRegex(HOSTS.on('b', f'stat -c %s "{HOSTS.site}/.dice-run/numbers/"*.part/numbers.packed'), r'^\d{5,6}\n$')  # stays for the next
         self.assertEqual(self.versions(), before)
 
     def test_4_a_host_that_cannot_switch(self):
@@ -246,6 +251,23 @@ class Deploy(Case):
         self.assertEqual(self.versions(), now)
         self.dice_run('deploy')
         self.assertEqual({current for current, _ in self.versions()}, {first})
+
+    def test_6_one_lock_is_lost(self):
+        before = self.versions()
+        (HOSTS.folder / 'ssh.log').unlink()
+        HOSTS.behave('b', 'stops 3')
+        with self.begin('deploy', packages=HOSTS.packages('late', b'of a cable that was pulled')) as late:
+            self.assertTrue(until((HOSTS.folder / 'stopped').exists))
+            HOSTS.behave('b')
+            HOSTS.on('b', f'for p in /proc/[0-9]*; do [ "$(readlink $p/fd/9)" != "{HOSTS.site}/.dice-run/numbers/lock" ] || kill -9 "${{p#/proc/}}"; done')
+            self.assertEqual(self.locked(), [True, False])
+            time.sleep(6)  # dice-run looks every five seconds
+            (HOSTS.folder / 'stopped').unlink()
+            late.send_signal(signal.SIGCONT)
+            said = late.communicate(timeout=60)[0]
+        self.assertEqual(late.returncode, 1, said)
+        self.assertIn('b: the connection that keeps its lock was lost; try again', said)
+        self.assertEqual(self.versions(), before)
 
     calls = 1000000  # more than any dice-run here has made
 
@@ -445,6 +467,7 @@ class Leaving(Case):
         self.dice_run('deploy', packages=self.more)  # it still has what it had
         self.assertIn('(an earlier version ran there)', self.dice_run('status', code=1, packages=self.more))
         self.assertIn('if a job of an earlier deployment runs there', self.dice_run('start', packages=self.more))
+        self.assertIn('dice-run: warning: b: this name is unknown', self.dice_run('logs', packages=self.more))
         self.assertRegex(self.dice_run('stop', code=1, packages=self.more), r'b: .*; an earlier version ran there\. If it is gone for good: dice-run deploy '
                          r'--forget b\n.*: what still runs there is not known; run dice-run stop again when they answer\n$')
         HOSTS.behave('b')

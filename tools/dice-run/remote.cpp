@@ -292,9 +292,9 @@ outcome remote::copy(const std::string& host, words rsync, std::string_view inpu
   if (settings_.verbose || settings_.dry_run) show(rsync, input);
   if (settings_.dry_run) return {};
   auto result = process(rsync).finish(input, on_output);
-  // 255: ssh's own; 12 and 30: the connection ended; 10 and 35 belong to rsync's daemon.
-  if (!is_here(host) && (result.status == 255 || result.status == 12 || result.status == 30) &&
-      !holds(result.err, "No space left on device"))
+  // 255: ssh's own; 10, 12 and 30: the connection ended; 35 belongs to rsync's daemon.
+  const bool cut = result.status == 255 || result.status == 10 || result.status == 12 || result.status == 30;
+  if (!is_here(host) && cut && !holds(result.err, "No space left on device"))
     result.failure = holds(result.err, "not found") ? "it has no rsync; install it (Debian: rsync)"
                      : result.status == 30          ? "it does not answer; check its power and its cable"
                                                     : connection_failure(host, result.err, by_hand(host));
