@@ -11,7 +11,6 @@
 
 #include <mpi.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -95,7 +94,7 @@ class stage {
           const auto& at = p.plan.operands[static_cast<std::size_t>(s.first_operand) + k];
           inputs[k] = reinterpret_cast<float*>(address(at, slot));
         }
-        const auto need = static_cast<int>(std::find(groups.begin(), groups.end(), s.group) - groups.begin());
+        const int need = groups[s.group];  // weights_of() says which item the group has
         calls_[i].push_back({&p.kernels[s.group],
                              {inputs.data(), reinterpret_cast<float*>(address(s.output, slot)), weights_.plain(need),
                               weights_.packed(need), address(s.scratch, slot)}});
