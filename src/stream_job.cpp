@@ -1,3 +1,3 @@
 // Engines.
-#include "dice/app/load_frames.ipp"
 #include "dice/job/stream_job.ipp"
+#include "dice/app/load_frames.ipp"

@@ -15,8 +15,8 @@
 #include "dice/runtime/weights_of.hpp"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
@@ -142,11 +142,12 @@ runtime::owned_mapping under(std::string_view text) {
 
 /// --plan=json has the whole mapping: its text, and entries from which a script makes other mappings.
 TEST(Splits, TheMappingIsKeptWithItsLimits) {
-  for (const std::string text :
-       {"dice::mapping<\n    dice::dev<0, dice::cores<0, 1>, dice::memory<1073741824>, dice::on<\"a\">>, "
-        "dice::layers<dice::range<digits::picture, digits::pool2>>,\n    dice::dev<1, dice::cpu, dice::direct_convolutions>, "
-        "dice::layers<dice::range<digits::conv3, digits::scores>>,\n    dice::in_flight<3>>",
-        "dice::split<digits::network, dice::points<4>,\n    dice::dev<1, dice::cpu>,\n    dice::dev<0, dice::threads<2>>>"}) {
+  for (
+      const std::string text :
+      {"dice::mapping<\n    dice::dev<0, dice::cores<0, 1>, dice::memory<1073741824>, dice::on<\"a\">>, "
+       "dice::layers<dice::range<digits::picture, digits::pool2>>,\n    dice::dev<1, dice::cpu, dice::direct_convolutions>, "
+       "dice::layers<dice::range<digits::conv3, digits::scores>>,\n    dice::in_flight<3>>",
+       "dice::split<digits::network, dice::points<4>,\n    dice::dev<1, dice::cpu>,\n    dice::dev<0, dice::threads<2>>>"}) {
     const auto mapped = under(text);
     EXPECT_EQ(placement::write(mapped.it->program().mapping, "digits", graph::view_of<digits::network>), text);
     const auto json = nlohmann::json::parse(report::plan_json(mapped.it->program()).json())["mapping"];

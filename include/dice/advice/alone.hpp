@@ -85,9 +85,9 @@ namespace detail {
   constexpr std::array<std::string_view, 4> figures{"throughput", "latency", "energy", "memory"};
   const bool same = ranks == 1 && std::abs(change) < 1e-6;
   return {same ? "This is the best device alone.\n"
-               : std::string(whose) + " " + std::string(figures[static_cast<std::size_t>(best)]) + " is " + detail::change_text(change) + " the " +
-                     detail::figure_text(best, found.expected) + " of the best device alone (" + unit + " on " + host +
-                     ").\n",
+               : std::string(whose) + " " + std::string(figures[static_cast<std::size_t>(best)]) + " is " +
+                     detail::change_text(change) + " the " + detail::figure_text(best, found.expected) +
+                     " of the best device alone (" + unit + " on " + host + ").\n",
           {detail::prediction_json(found.expected).add("host", host).add("unit", unit).add("gain", change).json()}};
 }
 

@@ -108,14 +108,12 @@ struct taker {
 }
 
 [[gnu::cold]] inline std::string limit_text(const runtime::program& p, const report::seen_run& run) {
-  const auto rank = std::min_element(run.idle.begin(), run.idle.end()) - run.idle.begin();
-  const int r = rank;
+  const auto r = static_cast<int>(std::min_element(run.idle.begin(), run.idle.end()) - run.idle.begin());
   const auto link = std::max_element(run.links.begin(), run.links.end(),
                                      [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
   const double pass = link == run.links.end() ? 0 : link->seconds / run.period, computes = run.busy[r] / run.period;
   if (run.idle[r] < little_idle)
-    return "Bottleneck: " + rank_at(run, static_cast<int>(rank)) + ", which computes " + share_text(computes) +
-           " of the time" +
+    return "Bottleneck: " + rank_at(run, r) + ", which computes " + share_text(computes) + " of the time" +
            (computes < max_busy ? ", and handles messages and frames for most of the rest." : std::string("."));
   if (pass > max_busy)
     return "Bottleneck: messages from " + rank_at(run, link->from) + " to " + rank_at(run, link->to) +

@@ -24,8 +24,9 @@ struct rating {
   bool is_right() const { return !mistake && misplaced < 0; }
 };
 
-/// Rates mappings of a network on a cluster. It makes the plan of each and simulates a frame, but does not prove the plan:
-/// whoever keeps a mapping makes a program of it, which does. Several threads may use one evaluator.
+/// Rates mappings of a network on a cluster (how many a second: bench_planning). It makes the plan of each and simulates a
+/// frame, but does not prove the plan: whoever keeps a mapping makes a program of it, which does. Several threads may use
+/// one evaluator.
 class evaluator {
  public:
   /// `tables` has the algorithms of all backends that mappings may use; `operators` and `parameters` are those of the
@@ -34,6 +35,8 @@ class evaluator {
             meta::view<meta::view<graph::parameter>> parameters)
       : on_(on), tables_(tables), operators_(operators), parameters_(parameters) {}
 
+  /// Memory in bytes, times in s. Ranks without on<…> take the hosts in order. Throws std::logic_error, which is
+  /// a bug in dice.
   rating rate(const placement::written_mapping& m) const {
     rating out;
     const schedule::dynamic_plan plan(on_.net, m, tables_, operators_, parameters_, schedule::proofs::omitted);

@@ -332,9 +332,7 @@ DICE_API bool stream_job::push(int layer, const maker& make, runtime::deadline u
 DICE_API bool stream_job::take(int layer, runtime::tensor& into, runtime::deadline until) {
   return ranks_->take(ranks_->program().planned(layer), into, until);
 }
-DICE_API void stream_job::listen(int layer, listener f) {
-  ranks_->listen(ranks_->program().planned(layer), std::move(f));
-}
+DICE_API void stream_job::listen(int layer, listener f) { ranks_->listen(ranks_->program().planned(layer), std::move(f)); }
 DICE_API void stream_job::close() { ranks_->close(); }
 DICE_API void stream_job::stop() { ranks_->stop(); }
 DICE_API void stream_job::drain() { ranks_->drain(); }

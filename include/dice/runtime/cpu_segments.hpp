@@ -76,7 +76,8 @@ class cpu_segments final : public segment_runner {
     io_.clear_team();
     const auto from = now(), worked = slower_ > 1 ? meta::thread_time() : 0;
     kernels_.run(s, io_.slot(frame));
-    if (slower_ > 1) last_until(from + static_cast<std::int64_t>(static_cast<double>(meta::thread_time() - worked) * slower_));
+    if (slower_ > 1)
+      last_until(from + static_cast<std::int64_t>(static_cast<double>(meta::thread_time() - worked) * slower_));
     const auto to = now();
     io_.count_computing(to - from);
     io_.note_call(s.group, frame, from, to);

@@ -90,9 +90,9 @@ struct owned_mapping;
 struct program {
   std::string_view version;  ///< of dice
   std::string_view network;
-  graph::network_view layers;          ///< those of the plan: if the mapping splits layers, the network of parts
-  meta::view<parts::part> parts{};     ///< what each of them is a part of; empty: they are the network's own
-  graph::network_view whole_layers{};  ///< then the network's own
+  graph::network_view layers;            ///< those of the plan: if the mapping splits layers, the network of parts
+  meta::view<parts::part> parts{};       ///< what each of them is a part of; empty: they are the network's own
+  graph::network_view whole_layers{};    ///< then the network's own
   placement::written_mapping mapping{};  ///< from which the plan is made
   schedule::plan_view plan;
   std::span<const kernels::entry> kernels;              ///< by fusion group

@@ -4,9 +4,9 @@
 #include "dice/graph/network.hpp"
 #include "dice/meta/array.hpp"
 #include "dice/parts/part.hpp"
-#include "dice/schedule/plan_input.hpp"
 #include "dice/schedule/carried.hpp"
 #include "dice/schedule/fuse.hpp"
+#include "dice/schedule/plan_input.hpp"
 
 #include <cstddef>
 #include <cstdint>

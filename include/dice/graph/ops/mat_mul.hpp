@@ -8,8 +8,9 @@
 
 namespace dice::ops {
 
-/// y = x Wᵀ + b over the last axis of x, shape (…, k). Parameter 0: W (columns, k), transposed at conversion; parameter 1, if
-/// `bias`: (columns). ONNX MatMul by a constant matrix, with an Add of constants that follows it, and Gemm of several rows.
+/// y = x Wᵀ + b over the last axis of x, shape (…, k). Parameter 0: W (columns, k), transposed at conversion; parameter 1,
+/// if `bias`: (columns). ONNX MatMul by a constant matrix, with an Add of constants that follows it, and Gemm of several
+/// rows.
 struct mat_mul {
   static constexpr std::string_view onnx = "MatMul";
   std::int64_t columns = 0, depth = 0;
