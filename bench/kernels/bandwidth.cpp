@@ -41,18 +41,19 @@ void add(const std::string& name, const Op& op, const std::vector<tensor::shape>
           const auto result = graph::infer(op, in);
           const auto how = algorithm::choose_openmp(op, in, result);
           std::vector<memory> all;
-          std::vector<const float*> inputs, weights;
-          std::int64_t bytes = tensor::bytes(result, as), scratch = tensor::bytes(result, layout::blocked);
+          std::vector<const void*> inputs, weights;
+          const auto size = [](const tensor::shape& s, layout l) { return tensor::bytes(tensor::type(s), l); };
+          std::int64_t bytes = size(result, as), scratch = size(result, layout::blocked);
           for (const auto& s : in) {
-            inputs.push_back(all.emplace_back(ones(tensor::bytes(s, as))).get());
+            inputs.push_back(all.emplace_back(ones(size(s, as))).get());
             // A Slice reads no more than it writes.
-            bytes += std::is_same_v<Op, ops::slice> ? tensor::bytes(result, as) : tensor::bytes(s, as);
-            scratch += tensor::bytes(s, layout::blocked) + 64;
+            bytes += std::is_same_v<Op, ops::slice> ? size(result, as) : size(s, as);
+            scratch += size(s, layout::blocked) + 64;
           }
-          for (const auto& s : parameters) weights.push_back(all.emplace_back(ones(s.bytes())).get());
-          const auto output = ones(tensor::bytes(result, as)), work = ones(scratch);
-          const std::vector<layout> layouts(in.size(), as);
-          const kernels::task what{.op = &op, .inputs = in, .result = result, .how = how, .layouts = layouts, .output = as};
+          for (const auto& s : parameters) weights.push_back(all.emplace_back(ones(size(s, layout::plain))).get());
+          const auto output = ones(size(result, as)), work = ones(scratch);
+          const std::vector<tensor::storage> stored(in.size(), {as});
+          const kernels::task what{.op = &op, .inputs = in, .result = result, .how = how, .stored = stored, .output = {as}};
           const kernels::buffers at{.inputs = inputs.data(),
                                     .output = output.get(),
                                     .parameters = weights.data(),

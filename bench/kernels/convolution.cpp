@@ -62,7 +62,7 @@ class by_dice {
         how_(algorithm::choose_openmp(l.op, {&l.in, 1}, result_)),
         stored_(how_.works == algorithm::form::first ? tensor::layout::plain : tensor::layout::blocked),
         input_(random(tensor::elements(l.in, stored_))) {
-    const std::vector<const float*> parameters{weights, bias};
+    const std::vector<const void*> parameters{weights, bias};
     by_.pack(what_, parameters, packed_.get());
   }
 

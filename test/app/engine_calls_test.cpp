@@ -337,7 +337,7 @@ TEST(EngineCalls, AListenerIsReplacedWhileItGetsWhatWaits) {
   dice::runtime::result_sink sink(1);
   sink.add(output, {1});
   const float result = 1;
-  for (int k = 0; k < frames; ++k) sink.take(output, k, &result, 1);
+  for (int k = 0; k < frames; ++k) sink.take(output, k, reinterpret_cast<const std::byte*>(&result), {1});
   std::latch entered(1);
   std::atomic<int> first{0}, second{0};
   const auto old = [&](std::int64_t, const float*) {
@@ -359,7 +359,7 @@ TEST(EngineCalls, WhoReplacesAListenerThatThrowsGetsWhatIsLeft) {
   dice::runtime::result_sink sink(1);
   sink.add(output, {1});
   const float result = 1;
-  for (int k = 0; k < 3; ++k) sink.take(output, k, &result, 1);
+  for (int k = 0; k < 3; ++k) sink.take(output, k, reinterpret_cast<const std::byte*>(&result), {1});
   std::latch entered(1), opened(1);
   std::jthread hands_out([&] {
     EXPECT_THROW(sink.listen(
@@ -388,7 +388,7 @@ TEST(EngineCalls, MemoryOfResultsIsBounded) {
   const std::vector<float> result(elements);
   dice::runtime::tensor into;
   const auto before = ::mallinfo2().uordblks;
-  for (int k = 0; k < frames; ++k) sink.take(output, k, result.data(), elements);
+  for (int k = 0; k < frames; ++k) sink.take(output, k, reinterpret_cast<const std::byte*>(result.data()), {elements});
   for (int k = 0; k < frames; ++k) sink.take(output, into, at_once);
   EXPECT_LT(::mallinfo2().uordblks, before + 10 * elements * sizeof(float));
 }

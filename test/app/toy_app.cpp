@@ -39,7 +39,7 @@ void hang(const dice::kernels::task&, const dice::kernels::buffers&) {
   std::fputs("a kernel hangs\n", stderr);
   for (;;) ::pause();
 }
-void hang_packing(const dice::kernels::task&, dice::kernels::source, std::byte*) {
+void hang_packing(const dice::kernels::task&, dice::kernels::parameter_list, std::byte*) {
   std::fputs("packing hangs\n", stderr);
   for (;;) ::pause();
 }

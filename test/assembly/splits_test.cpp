@@ -53,7 +53,7 @@ template <class Map, class Net = digits::network> void same_as_text(std::string_
   for (std::size_t g = 0; g < p.kernels.size(); ++g) {
     EXPECT_EQ(p.kernels[g].by.run, own.kernels[g].by.run) << g;
     EXPECT_EQ(p.kernels[g].what.how.variant, own.kernels[g].what.how.variant) << g;
-    EXPECT_EQ(p.kernels[g].what.output_pitch, own.kernels[g].what.output_pitch) << g;
+    EXPECT_EQ(p.kernels[g].what.output, own.kernels[g].what.output) << g;
     EXPECT_EQ(p.parameters[g].size(), own.parameters[g].size()) << g;
   }
 }

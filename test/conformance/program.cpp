@@ -38,7 +38,7 @@ network_tables::network_tables(const onnx2hpp::network& net, const std::string& 
 
   for (int id = 0; const auto& l : net.layers) {
     graph::layer_info info;
-    info.name = l.identifier, info.onnx_name = l.onnx_name, info.output = l.result;
+    info.name = l.identifier, info.onnx_name = l.onnx_name, info.output = tensor::type(l.result);
     info.first_edge = static_cast<int>(edges_.size()), info.edges = static_cast<int>(l.operands.size());
     for (const int from : l.operands) {
       edges_.push_back({from, id});
@@ -46,8 +46,8 @@ network_tables::network_tables(const onnx2hpp::network& net, const std::string& 
     }
     auto& parameters = parameters_.emplace_back();
     for (std::size_t k = 0; k < l.parameters.size(); ++k) {
-      parameters.push_back({layout.offsets[id][k], l.parameters[k].extents});
-      info.parameter_bytes += l.parameters[k].extents.bytes();
+      parameters.push_back({layout.offsets[id][k], tensor::type(l.parameters[k].extents)});
+      info.parameter_bytes += parameters.back().extents.bytes();
     }
     operators_.push_back(any_of(l.op));
     layers_.push_back(info);

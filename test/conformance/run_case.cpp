@@ -25,16 +25,16 @@ using tensors = std::map<int, values>;
 
 struct feed final : runtime::source {
   explicit feed(const tensors& all) : inputs(all) {}
-  void fill(int layer, std::int64_t, float* to, std::int64_t n) override {
-    std::memcpy(to, inputs.at(layer).data.data(), static_cast<std::size_t>(n) * sizeof(float));
+  void fill(int layer, std::int64_t, std::byte* to, const tensor::type& as) override {
+    std::memcpy(to, inputs.at(layer).data.data(), static_cast<std::size_t>(as.bytes()));
   }
   const tensors& inputs;
 };
 
 struct compare final : runtime::sink {
   explicit compare(const tensors& all) : outputs(all) {}
-  void take(int layer, std::int64_t, const float* from, std::int64_t n) override {
-    require_near({from, static_cast<std::size_t>(n)}, outputs.at(layer));
+  void take(int layer, std::int64_t, const std::byte* from, const tensor::type& as) override {
+    require_near({runtime::floats(from, as), static_cast<std::size_t>(as.elements())}, outputs.at(layer));
     ++taken;
   }
   const tensors& outputs;

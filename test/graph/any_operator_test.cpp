@@ -87,7 +87,7 @@ static_assert(graph::partial(some[1], 16, 48, false, in).visit([](const auto& op
 
 constexpr graph::layer_info described(const any_operator& op) {
   graph::layer_info layer;
-  layer.op = op.onnx(), layer.output = graph::infer(op, in), layer.edges = 1;
+  layer.op = op.onnx(), layer.output = tensor::type(graph::infer(op, in)), layer.edges = 1;
   graph::edge edge{};
   if (!graph::describe(op, in, layer, &edge)) layer.name = "wrong";
   return layer;

@@ -25,7 +25,7 @@ std::vector<float> run(const kernels::entry& group, [[maybe_unused]] bool on_gpu
   if (on_gpu) {
     auto& there = gpu_bench::get();
     there.clear();
-    std::vector<const float*> in, from;
+    std::vector<const void*> in, from;
     for (const auto& x : inputs) in.push_back(there.put(x));
     for (const auto& x : parameters) from.push_back(there.put(x));
     std::vector<float> y(static_cast<std::size_t>(result.elements()));
@@ -38,10 +38,10 @@ std::vector<float> run(const kernels::entry& group, [[maybe_unused]] bool on_gpu
   }
 #endif
   std::vector<buffer> memory;
-  std::vector<const float*> in, from;
+  std::vector<const void*> in, from;
   for (const auto& x : inputs) in.push_back(memory.emplace_back(x).floats());
   for (const auto& x : parameters) from.push_back(memory.emplace_back(x).floats());
-  buffer packed(algorithm.packed_bytes), scratch(algorithm.scratch_bytes + (1 << 20)), output(result.bytes());
+  buffer packed(algorithm.packed_bytes), scratch(algorithm.scratch_bytes + (1 << 20)), output(tensor::type(result).bytes());
   const bool packs = algorithm.packed_bytes > 0;
   EXPECT_EQ(group.by.pack != nullptr, packs);
   if (packs) group.by.pack(group.what, from, packed.data());

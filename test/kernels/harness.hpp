@@ -145,11 +145,11 @@ struct job {
   const std::vector<tensor::region>& regions;
 
   tensor::layout layout_of(const shape& s) const { return tensor::has_blocks(s) ? layout : tensor::layout::plain; }
-  /// The layouts of the inputs, then of the residual.
-  std::vector<tensor::layout> layouts() const {
-    std::vector<tensor::layout> out;
-    for (const auto& s : what.inputs) out.push_back(layout_of(s));
-    out.push_back(layout_of(what.result));
+  /// How the inputs lie in memory, then the residual.
+  std::vector<tensor::storage> stored_inputs() const {
+    std::vector<tensor::storage> out;
+    for (const auto& s : what.inputs) out.push_back({.layout = layout_of(s)});
+    out.push_back({.layout = layout_of(what.result)});
     return out;
   }
   /// The scratch as the plan counts it.
@@ -173,10 +173,10 @@ inline std::vector<float> compute_here(const job& j) {
   const auto count = static_cast<std::size_t>(tensor::elements(j.output, j.layout_of(j.output)));
 
   std::vector<buffer> memory;
-  std::vector<const float*> inputs, parameters;
-  const auto layouts = j.layouts();
+  std::vector<const void*> inputs, parameters;
+  const auto held = j.stored_inputs();
   for (std::size_t k = 0; k < j.inputs.size(); ++k)
-    inputs.push_back(memory.emplace_back(stored(j.inputs[k], j.what.inputs[k], layouts[k])).floats());
+    inputs.push_back(memory.emplace_back(stored(j.inputs[k], j.what.inputs[k], held[k].layout)).floats());
   for (const auto& x : j.parameters) parameters.push_back(memory.emplace_back(x).floats());
 
   const auto work = algorithm.converts ? j.scratch() : (algorithm.scratch_bytes + 63) / 64 * 64;
@@ -192,7 +192,7 @@ inline std::vector<float> compute_here(const job& j) {
 
   std::unique_ptr<buffer> residual;
   if (!j.residual.empty()) {
-    residual = std::make_unique<buffer>(stored(j.residual, j.what.result, layouts.back()));
+    residual = std::make_unique<buffer>(stored(j.residual, j.what.result, held.back().layout));
     inputs.push_back(residual->floats());
   }
   kernels::buffers at{.inputs = inputs.data(),
@@ -201,7 +201,7 @@ inline std::vector<float> compute_here(const job& j) {
                       .packed = nullptr,
                       .scratch = work > 0 ? scratch.data() : nullptr};
   auto what = j.what;
-  what.layouts = layouts;
+  what.stored = held;
   if (algorithm.packed_bytes > 0) {
     j.by.pack(what, parameters, packed.data());
     at.packed = packed.data();
@@ -222,12 +222,12 @@ inline std::vector<float> compute_here(const job& j) {
 inline std::vector<float> compute_there(const job& j) {
   auto& there = gpu_bench::get();
   there.clear();
-  std::vector<const float*> inputs, parameters;
-  const auto layouts = j.layouts();
+  std::vector<const void*> inputs, parameters;
+  const auto held = j.stored_inputs();
   for (std::size_t k = 0; k < j.inputs.size(); ++k)
-    inputs.push_back(there.put(stored(j.inputs[k], j.what.inputs[k], layouts[k])));
+    inputs.push_back(there.put(stored(j.inputs[k], j.what.inputs[k], held[k].layout)));
   auto what = j.what;
-  what.layouts = layouts;
+  what.stored = held;
   const std::byte* packed = nullptr;
   if (const auto bytes = what.how.packed_bytes; bytes > 0) {
     std::vector<float> of_host(static_cast<std::size_t>((bytes + 3) / 4));
@@ -249,7 +249,7 @@ inline std::vector<float> compute_there(const job& j) {
     there.again(output + guard, inputs[0], count);
     inputs[0] = output + guard;
   }
-  if (!j.residual.empty()) inputs.push_back(there.put(stored(j.residual, what.result, layouts.back())));
+  if (!j.residual.empty()) inputs.push_back(there.put(stored(j.residual, what.result, held.back().layout)));
   const kernels::buffers at{.inputs = inputs.data(),
                             .output = output + guard,
                             .parameters = packed ? nullptr : parameters.data(),
@@ -277,7 +277,7 @@ std::vector<float> compute(const problem<Op>& p, const ending& e, const algorith
                        .activation = e.by,
                        .pools_2x2 = p.pools_2x2,
                        .how = algorithm,
-                       .output = tensor::has_blocks(result) ? p.layout : tensor::layout::plain},
+                       .output = {.layout = tensor::has_blocks(result) ? p.layout : tensor::layout::plain}},
               .by = kernels::functions_for(Backend{}, p.op, p.in, result),
               .inputs = p.inputs,
               .parameters = p.parameters,

@@ -74,13 +74,13 @@ template <class Backend> std::vector<float> concat_in_place(const problem<ops::c
     auto& there = gpu_bench::get();
     there.clear();
     float* const at = there.put(output);
-    const float* inputs[] = {at, second ? at + 18 : there.put(p.inputs[1]), there.put(p.inputs[2])};
+    const void* inputs[] = {at, second ? at + 18 : there.put(p.inputs[1]), there.put(p.inputs[2])};
     there.run([&] { kernels::compiled<Backend, ops::concat>::run(what, {inputs, at, nullptr, nullptr, nullptr}); });
     return there.get(at, output.size());
   } else
 #endif
   {
-    const float* inputs[] = {output.data(), second ? output.data() + 18 : p.inputs[1].data(), p.inputs[2].data()};
+    const void* inputs[] = {output.data(), second ? output.data() + 18 : p.inputs[1].data(), p.inputs[2].data()};
     kernels::compiled<Backend, ops::concat>::run(what, {inputs, output.data(), nullptr, nullptr, nullptr});
     return output;
   }

@@ -64,7 +64,7 @@ void check(const kind& k) {
   const auto bytes = how.packed_bytes;
   const auto weights = random(k.op.channels * k.in[1] / k.op.group * k.op.kernel[0] * k.op.kernel[1]);
   const auto bias = random(k.op.channels);
-  const std::vector<const float*> from{weights.data(), bias.data()};
+  const std::vector<const void*> from{weights.data(), bias.data()};
   std::vector<float> packed(static_cast<std::size_t>(bytes / 4), 7.0f);
   kernels::functions_for(kernels::openmp::backend{}, k.op, in, result)
       .pack({.op = &k.op, .inputs = in, .result = result, .how = how}, from, reinterpret_cast<std::byte*>(packed.data()));

@@ -61,12 +61,11 @@ void expect_same(const problem<Op>& p, const ending& e, const algorithm::choice&
   const auto stored_as = tensor::has_blocks(result) ? p.layout : layout::plain;
   std::int64_t rows = 1;  // some more for each tensor
   std::vector<band> held;
-  std::vector<layout> layouts;
-  std::vector<std::int64_t> pitches;
+  std::vector<tensor::storage> stored;
   const auto hold = [&](const shape& s, const std::vector<float>& values, bool is_band) {
     const auto above = is_band ? rows++ : 0, below = is_band ? rows : 0;
     held.emplace_back(s, p.layout, above, below).fill(values);
-    layouts.push_back(p.layout), pitches.push_back(is_band ? held.back().pitch() : 0);
+    stored.push_back({.layout = p.layout, .pitch = is_band ? held.back().pitch() : 0});
   };
   for (std::size_t k = 0; k < p.in.size(); ++k)
     hold(p.in[k], p.inputs[k], pitched.inputs && how.reads_pitched(p.in[k], p.layout, stored_as));
@@ -74,7 +73,7 @@ void expect_same(const problem<Op>& p, const ending& e, const algorithm::choice&
   const bool writes = pitched.output && how.writes_pitched(written, stored_as);
   const band output(written, stored_as, writes ? 2 : 0, writes ? 1 : 0);
 
-  std::vector<const float*> inputs, parameters;
+  std::vector<const void*> inputs, parameters;
   for (const auto& b : held) inputs.push_back(b.data());
   for (const auto& x : p.parameters) parameters.push_back(x.data());
   const kernels::task task{.op = &p.op,
@@ -84,10 +83,8 @@ void expect_same(const problem<Op>& p, const ending& e, const algorithm::choice&
                            .activation = e.by,
                            .pools_2x2 = p.pools_2x2,
                            .how = how,
-                           .layouts = layouts,
-                           .output = stored_as,
-                           .output_pitch = writes ? output.pitch() : 0,
-                           .pitches = pitches};
+                           .stored = stored,
+                           .output = {.layout = stored_as, .pitch = writes ? output.pitch() : 0}};
   std::int64_t work = (how.scratch_bytes + 63) / 64 * 64;
   for (const auto& s : p.in) work += algorithm::converted_bytes(s, p.layout, how.reads(stored_as));
   work += 2 * algorithm::converted_bytes(result, stored_as, how.writes(stored_as));
@@ -214,17 +211,14 @@ TEST(pitch, concat_of_rows_in_place) {
     std::vector<float> values(static_cast<std::size_t>(result.elements()));
     for (std::int64_t c = 0; c < 80; ++c) std::copy_n(p.inputs[1].data() + c * 30, 30, values.data() + c * 45 + 10);
     output.fill(values);
-    const float* const inputs[] = {first.data(), output.data() + 2 * row, last.data()};
-    const std::int64_t pitches[] = {0, output.pitch(), last.pitch()};
-    const layout layouts[] = {as, as, as};
+    const void* const inputs[] = {first.data(), output.data() + 2 * row, last.data()};
+    const tensor::storage stored[] = {{as}, {as, output.pitch()}, {as, last.pitch()}};
     const kernels::task task{.op = &p.op,
                              .inputs = p.in,
                              .result = result,
                              .how = algorithm::choose_openmp(p.op, graph::shapes(p.in), result),
-                             .layouts = layouts,
-                             .output = as,
-                             .output_pitch = output.pitch(),
-                             .pitches = pitches};
+                             .stored = stored,
+                             .output = {as, output.pitch()}};
     kernels::compiled<kernels::openmp::backend, ops::concat>::run(task, {inputs, output.data(), nullptr, nullptr, nullptr});
     EXPECT_EQ(output.content(), compute<kernels::openmp::backend>(p));
     EXPECT_TRUE(output.rest_is_untouched());

@@ -43,14 +43,14 @@ struct real_network {
     l.first_edge = static_cast<int>(edges.size()), l.edges = static_cast<int>(from.size());
     for (const int f : from) edges.push_back({f, size()}), carried.push_back(shape(f));
     const auto in = std::span<const tensor::shape>(carried).subspan(static_cast<std::size_t>(l.first_edge));
-    l.output = graph::infer(op, in);
+    l.output = tensor::type(graph::infer(op, in));
     if (!graph::describe(op, in, l, edges.data() + l.first_edge)) throw std::logic_error("shape");
     std::vector<graph::parameter> own;
     for (const auto& s : with) {
-      own.push_back({.offset = static_cast<std::int64_t>(data.size() * 4), .extents = s});
+      own.push_back({.offset = static_cast<std::int64_t>(data.size() * 4), .extents = tensor::type(s)});
       for (std::int64_t i = 0; i < (s.elements() + 15) / 16 * 16; ++i)
         data.push_back(static_cast<float>(static_cast<int>(draw_() % 2001) - 1000) / 1000);
-      l.parameter_bytes += s.bytes();
+      l.parameter_bytes += own.back().extents.bytes();
     }
     constants.push_back(own);
     operators.push_back(graph::any_operator(op));
@@ -291,7 +291,7 @@ template <class Backend> class evaluation {
   void compute(int l, const algorithm::choice& how, const std::vector<float>& data, meta::view<graph::parameter> with,
                const graph::any_operator& op, memory& out) {
     std::vector<memory> parameters;
-    std::vector<const float*> plain, in;
+    std::vector<const void*> plain, in;
     for (const auto& p : with) {
       auto& to = parameters.emplace_back(memory(p.extents.bytes()));
       auto* at = to.data();

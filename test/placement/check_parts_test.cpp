@@ -159,7 +159,7 @@ TEST(Parts, AreAtMostTheStepsOfALayer) {
   std::vector<layer_info> cut;
   const auto add = [&](std::string_view name, std::string_view op, const tensor::shape& output) -> layer_info& {
     auto& l = cut.emplace_back();
-    l.name = name, l.op = op, l.output = output;
+    l.name = name, l.op = op, l.output = tensor::type(output);
     l.first_edge = std::max(0, static_cast<int>(cut.size()) - 2), l.edges = cut.size() > 1;
     return l;
   };

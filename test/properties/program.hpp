@@ -207,7 +207,7 @@ template <class Network> void count_occurrences(std::vector<occurrence>& all) {
     const auto* conv = layer.op == "Conv" ? static_cast<const dice::ops::conv*>(task.op) : nullptr;
     const auto channels = conv ? task.inputs[0][1] : 0, groups = conv ? conv->group : 1;
     const bool depthwise = groups > 1 && groups == channels && groups == conv->channels;
-    const bool blocked = task.output == layout::blocked;
+    const bool blocked = task.output.layout == layout::blocked;
     const bool winograd = conv && task.how.variant > 0;
     count(0, "results in blocks", blocked);
     count(1, "convolutions of more than 64 channels", conv && std::max(channels, conv->channels) > 64);

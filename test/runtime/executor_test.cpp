@@ -20,9 +20,9 @@ namespace {
 
 /// Feeds frames of toy::frame, and checks results for order and value.
 struct feed final : runtime::source {
-  void fill(int layer, std::int64_t frame, float* to, std::int64_t n) override {
+  void fill(int layer, std::int64_t frame, std::byte* to, const tensor::type& as) override {
     const auto x = toy::frame(layer, frame);
-    std::memcpy(to, x.data(), static_cast<std::size_t>(n) * 4);
+    std::memcpy(to, x.data(), static_cast<std::size_t>(as.bytes()));
     ++entered;
     if (entered - *left > most) most = entered - *left;
   }
@@ -30,7 +30,7 @@ struct feed final : runtime::source {
   std::int64_t entered = 0, most = 0;
 };
 struct check final : runtime::sink {
-  void take(int layer, std::int64_t frame, const float* from, std::int64_t) override {
+  void take(int layer, std::int64_t frame, const std::byte* from, const tensor::type&) override {
     EXPECT_EQ(frame, next[layer]++) << "results out of order";
     std::map<int, toy::values> in;
     for (int i : inputs) in[i] = toy::frame(i, frame);

@@ -220,9 +220,12 @@ TEST(results, to_files) {
   runtime::tensor_sink sink;
   sink.add(7, {1, 3}, 2);
   const float first[] = {1, 2, 3}, second[] = {4, 5, 6};
-  sink.take(7, 1, second, 3);
-  sink.take(7, 0, first, 3);
-  sink.take(8, 0, first, 3);  // not wanted
+  const auto take = [&](int layer, std::int64_t frame, const float* from) {
+    sink.take(layer, frame, reinterpret_cast<const std::byte*>(from), {1, 3});
+  };
+  take(7, 1, second);
+  take(7, 0, first);
+  take(8, 0, first);  // not wanted
   runtime::write_npy(file.path, sink.result(7));
   const auto back = runtime::read_frames(file.path, {1, 3}, "x");
   for (int i = 0; i < 6; ++i) EXPECT_EQ(back.data()[i], static_cast<float>(i + 1));
@@ -336,7 +339,7 @@ TEST(frames, random_ones_are_standard_normal_and_of_the_seed) {
   late.add_random(0, {1, 8}, 0, 5, 1);
   for (std::int64_t f : {0, 1, 9, 12}) {
     float a[8], b[8];
-    ahead.fill(0, f, a, 8), late.fill(0, f, b, 8);
+    ahead.fill(0, f, reinterpret_cast<std::byte*>(a), {1, 8}), late.fill(0, f, reinterpret_cast<std::byte*>(b), {1, 8});
     EXPECT_TRUE(std::equal(a, a + 8, b)) << f;
   }
 }
@@ -346,7 +349,7 @@ TEST(frames, given_ones_come_in_turn) {
   source.add(3, 3, [](std::int64_t frame, float* to) { to[0] = static_cast<float>(2 * frame); });
   for (std::int64_t f = 0; f < 8; ++f) {
     float x[2];
-    source.fill(3, f, x, 2);
+    source.fill(3, f, reinterpret_cast<std::byte*>(x), {2});
     EXPECT_EQ(x[0], static_cast<float>(2 * (f % 3)));
   }
 }

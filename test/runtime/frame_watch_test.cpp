@@ -33,9 +33,9 @@ constexpr std::int64_t ms = 1'000'000;
 struct slow_source final : runtime::source {
   std::int64_t until = INT64_MAX, pause = 0, last = 0;
   bool ready(int, std::int64_t frame) override { return frame < until && runtime::now() - last >= pause; }
-  void fill(int layer, std::int64_t frame, float* to, std::int64_t) override {
+  void fill(int layer, std::int64_t frame, std::byte* to, const tensor::type& as) override {
     const auto x = toy::frame(layer, frame);
-    std::copy(x.begin(), x.end(), to);
+    std::copy(x.begin(), x.end(), runtime::floats(to, as));
     last = runtime::now();
   }
 };
@@ -43,7 +43,7 @@ struct slow_source final : runtime::source {
 struct short_sink final : runtime::sink {
   std::int64_t until = INT64_MAX;
   bool ready(int, std::int64_t frame) override { return frame < until; }
-  void take(int, std::int64_t, const float*, std::int64_t) override {}
+  void take(int, std::int64_t, const std::byte*, const tensor::type&) override {}
 };
 /// Loses the messages of path `lost` from the `first`-th on.
 struct bad_link final : channels::endpoint {

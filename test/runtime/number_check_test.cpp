@@ -13,7 +13,7 @@ using namespace dice;
 
 std::string found(const std::vector<float>& x, const tensor::shape& s, tensor::layout as) {
   try {
-    runtime::require_finite(x.data(), s, as, "it holds", "mend it");
+    runtime::require_finite(x.data(), s, {as}, "it holds", "mend it");
     return {};
   } catch (const std::runtime_error& e) {
     return e.what();
@@ -52,7 +52,7 @@ TEST(number_check, counts_from_where_a_part_begins) {
   for (int channel = 0; channel < 2; ++channel) std::fill_n(x.begin() + 20 * channel, 12, 1.F);
   const auto found = [&] {
     try {
-      runtime::require_finite(x.data(), {1, 2, 3, 4}, tensor::layout::plain, "it holds", "mend it", 20,
+      runtime::require_finite(x.data(), {1, 2, 3, 4}, {.pitch = 20}, "it holds", "mend it",
                               {{0, 16, 10, 0}, {1, 18, 13, 4}});
       return std::string();
     } catch (const std::runtime_error& e) {
@@ -69,7 +69,7 @@ TEST(number_check, looks_only_where_a_step_has_computed) {
   const tensor::region rows{{0, 0, 1, 0}, {1, 2, 3, 4}};
   const auto found = [&] {
     try {
-      runtime::require_finite(x.data(), {1, 2, 5, 4}, tensor::layout::plain, "it holds", "mend it", 0, {}, &rows);
+      runtime::require_finite(x.data(), {1, 2, 5, 4}, {}, "it holds", "mend it", {}, &rows);
       return std::string();
     } catch (const std::runtime_error& e) {
       return std::string(e.what());
@@ -98,7 +98,7 @@ TEST(number_check, masks_may_hold_nan) {
   const graph::network_view net{{layers.data(), layers.size()}, {edges.data(), edges.size()}, {}};
   const auto found = [&](int layer, float x) {
     try {
-      runtime::require_finite(&x, {1}, tensor::layout::plain, "it holds", "mend it", 0, {}, nullptr, &net, layer);
+      runtime::require_finite(&x, {1}, {}, "it holds", "mend it", {}, nullptr, &net, layer);
       return std::string();
     } catch (const std::runtime_error& e) {
       return std::string(e.what());

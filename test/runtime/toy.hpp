@@ -3,6 +3,7 @@
 // by layer.
 #pragma once
 
+#include "dice/kernels/detail/epilogue.hpp"
 #include "dice/runtime/figures.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/schedule/build.hpp"
@@ -55,30 +56,34 @@ inline void linger() {
 inline float scale(float x, float w) { return x * w + 0.5f; }
 inline float sum(float a, float b) { return a + 2 * b; }
 
-inline void run_scale(const dice::kernels::task&, const dice::kernels::buffers& c) {
+inline void run_scale(const dice::kernels::task& t, const dice::kernels::buffers& b) {
+  const dice::kernels::call c(t, b);
   linger();
   for (int i = 0; i < elements; ++i) c.output[i] = scale(c.inputs[0][i], c.parameters[0][i] + c.parameters[1][i]);
 }
 /// The same with packed weights, which are the sums in reverse order, and with working memory.
-inline void pack(const dice::kernels::task&, dice::kernels::source from, std::byte* to) {
+inline void pack(const dice::kernels::task&, dice::kernels::parameter_list all, std::byte* to) {
+  const dice::kernels::floats from(all.data());
   for (int i = 0; i < elements; ++i) reinterpret_cast<float*>(to)[elements - 1 - i] = from[0][i] + from[1][i];
 }
-inline void run_packed(const dice::kernels::task&, const dice::kernels::buffers& c) {
+inline void run_packed(const dice::kernels::task& t, const dice::kernels::buffers& b) {
+  const dice::kernels::call c(t, b);
   linger();
-  if (c.parameters) throw std::runtime_error("packed weights, but plain ones are given");
+  if (b.parameters) throw std::runtime_error("packed weights, but plain ones are given");
   auto* w = reinterpret_cast<float*>(c.scratch);
   for (int i = 0; i < elements; ++i) w[i] = reinterpret_cast<const float*>(c.packed)[elements - 1 - i];
   for (int i = 0; i < elements; ++i) c.output[i] = scale(c.inputs[0][i], w[i]);
 }
-inline void run_sum(const dice::kernels::task&, const dice::kernels::buffers& c) {
+inline void run_sum(const dice::kernels::task& t, const dice::kernels::buffers& b) {
+  const dice::kernels::call c(t, b);
   linger();
   for (int i = 0; i < elements; ++i) c.output[i] = sum(c.inputs[0][i], c.inputs[1][i]);
 }
 /// Fails after `failing_after` runs; -1: never.
 inline int failing_after = -1;
-inline void run_failing(const dice::kernels::task& t, const dice::kernels::buffers& c) {
+inline void run_failing(const dice::kernels::task& t, const dice::kernels::buffers& b) {
   if (failing_after >= 0 && failing_after-- == 0) throw std::runtime_error("this kernel fails as it was told");
-  run_sum(t, c);
+  run_sum(t, b);
 }
 
 enum class op { input, output, scale, packed, sum, failing };

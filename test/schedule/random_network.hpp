@@ -15,13 +15,14 @@ namespace test {
 struct network {
   std::vector<dice::graph::layer_info> layers;
   std::vector<dice::graph::edge> edges;
+  dice::tensor::number element{};  ///< of all tensors
   dice::graph::network_view view() const { return {layers, edges}; }
 
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   int size() const { return static_cast<int>(layers.size()); }
   dice::graph::layer_info& add(const char* op, dice::tensor::shape shape, std::vector<int> from) {
     dice::graph::layer_info l;
-    l.op = op, l.output = shape;
+    l.op = op, l.output = dice::tensor::type(shape, element);
     l.first_edge = static_cast<int>(edges.size());
     l.edges = static_cast<int>(from.size());
     for (int f : from) edges.push_back({f, size(), -1});
@@ -48,7 +49,8 @@ struct network {
 };
 
 struct random_network : network {
-  explicit random_network(unsigned seed, int size) {
+  random_network(unsigned seed, int size, dice::tensor::number of = {}) {
+    element = of;
     std::mt19937 draw(seed);
     const auto below = [&](int n) { return static_cast<int>(draw() % static_cast<unsigned>(n)); };
     constexpr int pixels = 2;

@@ -69,6 +69,9 @@ std::vector<algorithm::choice> some_algorithms(const graph::network_view& net, u
   return out;
 }
 
+constexpr tensor::number elements[]{tensor::number::float32, tensor::number::int8, tensor::number::float16,
+                                    tensor::number::float32, tensor::number::int64};
+
 struct drawn {
   test::random_network net;
   std::vector<int> owner;
@@ -76,7 +79,7 @@ struct drawn {
   std::vector<algorithm::choice> algorithms;
   int in_flight;
 
-  drawn(unsigned seed, int size) : net(seed, size) {
+  drawn(unsigned seed, int size) : net(seed, size, elements[seed % std::size(elements)]) {
     std::mt19937 draw(seed + 1);
     const int n = static_cast<int>(net.layers.size()), ranks = std::min(n, 1 + static_cast<int>(draw() % 8));
     const bool runs = draw() % 2;  // runs of layers, or each layer by itself
@@ -131,7 +134,7 @@ TEST(Schedule, ProofsRefuseDamagedPlans) {
     size.messages[0].part.end[1] += 1;
     EXPECT_FALSE(schedule::messages_match(size.view(), d.net.view()));
     auto layout = plan;
-    for (auto& m : layout.messages) m.at_receiver.layout = test::other(m.at_receiver.layout);
+    for (auto& m : layout.messages) m.at_receiver.stored.layout = test::other(m.at_receiver.stored.layout);
     EXPECT_FALSE(schedule::messages_match(layout.view(), d.net.view()));
     auto small = plan;
     for (auto& b : small.buffers)
@@ -171,7 +174,7 @@ TEST(Schedule, PlacesThatDoNotMatchAreFound) {
         EXPECT_FALSE(schedule::places_match(plan.view(), net)) << "seed " << seed;
         at = right;
       };
-      at.layout = test::other(at.layout), refused();
+      at.stored.layout = test::other(at.stored.layout), refused();
       at.offset += schedule::alignment, refused();
       at.where = at.where == space::frame ? space::scratch : space::frame, refused();
     };

@@ -53,8 +53,12 @@ std::string error_of(const file_on_disk& f, std::string_view pinned = {}) {
   }
 }
 
-void reverse(const void*, std::span<const float* const> from, std::byte* to) {
-  for (int i = 0; i < 16; ++i) reinterpret_cast<float*>(to)[i] = from[0][15 - i] + from[1][i];
+const float* plain_of(const weights::store& s, int item, int parameter) {
+  return static_cast<const float*>(s.plain(item)[parameter]);
+}
+void reverse(const void*, std::span<const void* const> from, std::byte* to) {
+  const auto *a = static_cast<const float*>(from[0]), *b = static_cast<const float*>(from[1]);
+  for (int i = 0; i < 16; ++i) reinterpret_cast<float*>(to)[i] = a[15 - i] + b[i];
 }
 
 }  // namespace
@@ -113,8 +117,8 @@ TEST(weights_store, maps_and_packs) {
   const std::vector<weights::item> needs{
       {plain, 0, nullptr}, {packed, 64, reverse}, {{}, 0, nullptr}, {packed, 100, reverse}};
   const weights::store s(w, needs);
-  EXPECT_EQ(s.plain(0)[0][5], 8192 / 4 + 5);
-  EXPECT_EQ(s.plain(0)[1][2], 64 / 4 + 2);
+  EXPECT_EQ(plain_of(s, 0, 0)[5], 8192 / 4 + 5);
+  EXPECT_EQ(plain_of(s, 0, 1)[2], 64 / 4 + 2);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(s.plain(0)[1]) % 64, 0u);
   EXPECT_EQ(s.packed(0), nullptr);
   EXPECT_EQ(s.packed(2), nullptr);
@@ -136,15 +140,15 @@ TEST(weights_store, puts_together_what_lies_in_pieces) {
   tile.rows = 2, tile.row_pitch = 4 * 5;
   tile.planes = 3, tile.plane_pitch = 4 * 4 * 5;
   const graph::parameter two[] = {tile, {64, {3}}};
-  const auto copy = [](const void*, std::span<const float* const> from, std::byte* to) { std::memcpy(to, from[0], 48); };
+  const auto copy = [](const void*, std::span<const void* const> from, std::byte* to) { std::memcpy(to, from[0], 48); };
   const std::vector<weights::item> needs{{two, 0, nullptr}, {two, 64, copy}};
   const weights::store s(w, needs);
   const float expected[] = {23, 24, 28, 29, 43, 44, 48, 49, 63, 64, 68, 69};
   for (int i = 0; i < 12; ++i) {
-    EXPECT_EQ(s.plain(0)[0][i], expected[i]) << i;
+    EXPECT_EQ(plain_of(s, 0, 0)[i], expected[i]) << i;
     EXPECT_EQ(reinterpret_cast<const float*>(s.packed(1))[i], expected[i]) << i;
   }
-  EXPECT_EQ(s.plain(0)[1][2], 16 + 2);
+  EXPECT_EQ(plain_of(s, 0, 1)[2], 16 + 2);
 }
 
 TEST(weights_store, refuses_what_lies_outside) {
@@ -182,10 +186,10 @@ TEST(weights_packed, maps_what_was_written) {
     const auto s = file.map(rank, ranks[rank]);
     const int of_plain = rank == 0 ? 0 : 1;
     EXPECT_EQ(s.packed(of_plain), nullptr);
-    EXPECT_EQ(s.plain(of_plain)[0][5], 8192 / 4 + 5);
-    EXPECT_EQ(s.plain(of_plain)[1][2], 64 / 4 + 2);
+    EXPECT_EQ(plain_of(s, of_plain, 0)[5], 8192 / 4 + 5);
+    EXPECT_EQ(plain_of(s, of_plain, 1)[2], 64 / 4 + 2);
     EXPECT_EQ(s.plain(1 - of_plain), nullptr);
-    for (const void* at : {static_cast<const void*>(s.plain(of_plain)[1]), static_cast<const void*>(s.packed(1 - of_plain))})
+    for (const void* at : {s.plain(of_plain)[1], static_cast<const void*>(s.packed(1 - of_plain))})
       EXPECT_EQ(reinterpret_cast<std::uintptr_t>(at) % 64, 0u);
     for (int i = 0; i < 16; ++i)
       EXPECT_EQ(reinterpret_cast<const float*>(s.packed(1 - of_plain))[i], static_cast<float>(15 - i + 40896 / 4 + i));
@@ -283,7 +287,7 @@ TEST(weights_packed, says_what_it_holds) {
       EXPECT_EQ(weights::verify(file, r, items, [](std::size_t) { return std::string(); }).tensors, std::ssize(items));
       const auto s = file.map(r, items);
       for (int i = 0; i < std::ssize(items); ++i)
-        EXPECT_EQ(s.plain(i)[0][3], static_cast<float>(items[i].parameters[0].offset / 4 + 3));
+        EXPECT_EQ(plain_of(s, i, 0)[3], static_cast<float>(items[i].parameters[0].offset / 4 + 3));
     }
   }
   EXPECT_EQ(pack({0, 1, 3}).ranks_text(), "ranks 0-1,3");

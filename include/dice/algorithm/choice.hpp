@@ -75,7 +75,7 @@ struct tables {
 constexpr std::int64_t converted_bytes(const tensor::shape& s, tensor::layout from, tensor::layout to) {
   if (from == to || !tensor::has_blocks(s)) return 0;
   if (s[0] == 1 && s.product(2, s.rank) == 1 && s[1] % tensor::block == 0) return 0;  // both layouts are the same
-  return (tensor::bytes(s, to) + 63) / 64 * 64;
+  return (tensor::elements(s, to) * tensor::float_bytes + 63) / 64 * 64;
 }
 
 }  // namespace dice::algorithm

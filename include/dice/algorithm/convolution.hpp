@@ -86,7 +86,7 @@ struct convolution {
   constexpr std::int64_t table_bytes() const { return taps() == 1 ? 0 : (taps() * 8 + 63) / 64 * 64; }
   constexpr std::int64_t scratch_bytes() const {
     if (depthwise) return 0;
-    return table_bytes() + (in_place ? 0 : in_blocks() * plane * lanes * tensor::element_bytes);
+    return table_bytes() + (in_place ? 0 : in_blocks() * plane * lanes * tensor::float_bytes);
   }
   /// Whether the whole plane of the result counts as one row.
   constexpr bool is_flat(const tensor::shape& result) const { return result.rank == 4 && y.out != result[2]; }
@@ -109,7 +109,7 @@ struct convolution {
   constexpr std::int64_t weight_elements() const { return out_blocks() * (depthwise ? 1 : depth) * taps() * tensor::block; }
   /// Weights, then the bias, both padded with zeros.
   constexpr std::int64_t packed_bytes() const {
-    return (weight_elements() + out_blocks() * tensor::block) * tensor::element_bytes;
+    return (weight_elements() + out_blocks() * tensor::block) * tensor::float_bytes;
   }
 
   constexpr convolution() = default;
@@ -142,7 +142,7 @@ struct convolution {
     if (x.stride == 1) overlap = std::min<std::int64_t>({op.pads[1], op.pads[3], x.halo});
     pitch = x.out + x.halo - overlap;
     const auto phases = y.phases * x.phases;
-    const auto row = in_blocks() * lanes * phases * pitch * tensor::element_bytes;
+    const auto row = in_blocks() * lanes * phases * pitch * tensor::float_bytes;
     band = std::clamp<std::int64_t>(band_bytes / row - y.halo, std::min<std::int64_t>(y.out, 1 + 2 * y.halo), y.out);
     band = (y.out + bands() - 1) / bands();
     if (band < y.out) band += band % 2;  // pooling takes rows in pairs

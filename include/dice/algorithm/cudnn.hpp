@@ -19,11 +19,11 @@ struct cudnn_workspace {
   /// copy of all tensors in another layout.
   static constexpr std::int64_t of(const ops::conv& op, const tensor::shape& in, const tensor::shape& result) {
     const auto weights = op.channels * (in[1] / op.group) * op.kernel[0] * op.kernel[1];
-    return limited(4 * (weights + in.elements() + result.elements()) * tensor::element_bytes);
+    return limited(4 * (weights + in.elements() + result.elements()) * tensor::float_bytes);
   }
   /// For partial sums of each of rows × columns products.
   static constexpr std::int64_t of(std::int64_t rows, std::int64_t columns) {
-    return limited(32 * rows * columns * tensor::element_bytes);
+    return limited(32 * rows * columns * tensor::float_bytes);
   }
 
  private:

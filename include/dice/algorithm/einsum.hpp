@@ -24,7 +24,7 @@ struct einsum {
       if (op.stride(b, o, in) == 0 && op.stride(a, o, in) != 0) row = o;
   }
   constexpr std::int64_t scratch_bytes(const ops::einsum& op, graph::shapes in) const {
-    return copies ? op.operand(b, in).elements() * tensor::element_bytes : 0;
+    return copies ? op.operand(b, in).elements() * tensor::float_bytes : 0;
   }
 };
 

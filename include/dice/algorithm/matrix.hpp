@@ -25,10 +25,10 @@ struct matrix {
   }
   constexpr std::int64_t column_blocks() const { return tensor::blocks(columns); }
   constexpr std::int64_t depth_blocks() const { return tensor::blocks(depth); }
-  constexpr std::int64_t row_bytes() const { return depth_blocks() * tensor::block * tensor::element_bytes; }
+  constexpr std::int64_t row_bytes() const { return depth_blocks() * tensor::block * tensor::float_bytes; }
   constexpr std::int64_t weight_elements() const { return column_blocks() * depth * tensor::block; }
   constexpr std::int64_t packed_bytes() const {
-    return (weight_elements() + column_blocks() * tensor::block) * tensor::element_bytes;
+    return (weight_elements() + column_blocks() * tensor::block) * tensor::float_bytes;
   }
   constexpr std::int64_t scratch_bytes() const { return band * row_bytes(); }
 };

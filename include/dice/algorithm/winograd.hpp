@@ -47,7 +47,7 @@ struct winograd {
   constexpr std::int64_t weight_elements() const { return out_blocks() * points() * channels * tensor::block; }
   /// Transformed weights, then the bias, both padded with zeros.
   constexpr std::int64_t packed_bytes() const {
-    return (weight_elements() + out_blocks() * tensor::block) * tensor::element_bytes;
+    return (weight_elements() + out_blocks() * tensor::block) * tensor::float_bytes;
   }
   /// Elements from one point to the next, of `blocks` blocks of channels of `tiles` tiles: an odd number of cache lines, so
   /// that the points of a tile do not share a few sets of the cache.
@@ -57,7 +57,7 @@ struct winograd {
   /// Elements of the transformed inputs of a block of tiles: (point, block of channels, tile, channel).
   constexpr std::int64_t space() const { return points() * pitch(in_blocks(), block_tiles()); }
   constexpr std::int64_t spaces() const { return std::min(max_spaces, blocks()); }
-  constexpr std::int64_t scratch_bytes() const { return spaces() * space() * tensor::element_bytes; }
+  constexpr std::int64_t scratch_bytes() const { return spaces() * space() * tensor::float_bytes; }
 
   /// Number of tile sizes with which Winograd's algorithm can compute `op`: 3×3 in three, 5×5, 1×7, 7×1, 1×3 and 3×1 in one.
   /// With less than a block of output channels it is not worthwhile: only parts of larger convolutions are computed so.

@@ -3,6 +3,7 @@
 #include "dice/report/progress_line.hpp"
 #include "dice/runtime/frames.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -14,8 +15,8 @@ class counted_results final : public runtime::sink {
  public:
   counted_results(runtime::sink& next, std::int64_t frames, bool shows)
       : next_(next), frames_(frames), line_(shows ? stderr : nullptr) {}
-  void take(int layer, std::int64_t frame, const float* from, std::int64_t elements) override {
-    next_.take(layer, frame, from, elements);
+  void take(int layer, std::int64_t frame, const std::byte* from, const dice::tensor::type& as) override {
+    next_.take(layer, frame, from, as);
     line_.show([&] { return "frame " + std::to_string(frame + 1) + " of " + std::to_string(frames_); });
   }
 

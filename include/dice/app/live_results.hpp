@@ -38,14 +38,15 @@ class live_results final : public runtime::sink {
     kept_.add(layer, one, frames);
   }
 
-  void take(int layer, std::int64_t frame, const float* from, std::int64_t elements) override {
+  void take(int layer, std::int64_t frame, const std::byte* at, const dice::tensor::type& as) override {
+    const float* const from = runtime::floats(at, as);
     auto& out = outputs_[layer];
     if (out.file) out.file->add(from);  // first: whoever reads a line finds its frame in the file
-    if (out.top) print_result(out.top->lines(frame, from, static_cast<std::size_t>(elements)));
+    if (out.top) print_result(out.top->lines(frame, from, static_cast<std::size_t>(as.elements())));
     if (out.kept < 0) return;
     if (frame >= out.kept)
       throw files::error("--expect holds " + text::count_text(out.kept, "frame") + ", but the stream has more");
-    kept_.take(layer, frame, from, elements);
+    kept_.take(layer, frame, at, as);
   }
   /// Writes the files, after the last frame. Throws the first files::error.
   void finish() {

@@ -40,18 +40,30 @@ template <algorithm::backend B> constexpr runtime::piece_kernels pieces_of() {
   }
 }
 
+/// Whether all that layer l reads and writes is float32, as today's kernels need it.
+constexpr bool on_floats(const graph::network_view& net, int l) {
+  const auto is_float = [&](int t) { return net.layers[t].output.element == tensor::number::float32; };
+  for (const auto& e : net.into(l))
+    if (!is_float(e.from)) return false;
+  return is_float(l);
+}
+
 /// Whether backend B has a kernel for each layer of Net.
 template <class Net, algorithm::backend B>
 inline constexpr auto computes_of = []<int... Id>(std::integer_sequence<int, Id...>) {
-  return std::array{kernels::computes<kernels::tag<B>, std::remove_cvref_t<decltype(Net::template layer<Id>::op)>>...};
+  return std::array{(kernels::computes<kernels::tag<B>, std::remove_cvref_t<decltype(Net::template layer<Id>::op)>> &&
+                     on_floats(graph::view_of<Net>, Id))...};
 }
 (std::make_integer_sequence<int, Net::size>{});
 
 template <class Net, algorithm::backend B>
 inline constexpr std::array<kernels::entry, Net::size> kernels_of = []<int... Id>(std::integer_sequence<int, Id...>) {
-  return std::array<kernels::entry, Net::size>{alone<B>(Net::template layer<Id>::op, graph::view_of<Net>.operands(Id),
-                                                        Net::template layer<Id>::result, algorithm::choices<Net, B>[Id],
-                                                        algorithm::smallest_choices<Net, B>[Id])...};
+  std::array<kernels::entry, Net::size> out{alone<B>(Net::template layer<Id>::op, graph::view_of<Net>.operands(Id),
+                                                     Net::template layer<Id>::result, algorithm::choices<Net, B>[Id],
+                                                     algorithm::smallest_choices<Net, B>[Id])...};
+  for (int l = 0; l < Net::size; ++l)
+    if (!on_floats(graph::view_of<Net>, l)) out[l].variants = 0;
+  return out;
 }
 (std::make_integer_sequence<int, Net::size>{});
 

@@ -10,7 +10,6 @@
 #include "dice/schedule/static_plan.hpp"
 #include "dice/version.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
@@ -29,18 +28,10 @@ template <std::size_t Groups, std::size_t Ranks> struct tables {
   std::array<std::string_view, Ranks> hosts{};
 };
 
-/// Layouts of what the groups read, in the order of the plan's operands.
+/// How what the groups read lies in memory, in the order of the plan's operands.
 template <class Net, class Map>
-inline constexpr auto layouts =
-    runtime::layouts_of<schedule::plan_of<Net, Map>.operands.size()>(schedule::plan_of<Net, Map>.operands);
-
-/// Their pitches, if one is a band of rows.
-template <class Net, class Map> consteval auto list_pitches() {
-  constexpr const auto& operands = schedule::plan_of<Net, Map>.operands;
-  constexpr bool any = std::any_of(operands.begin(), operands.end(), [](const auto& o) { return o.pitch != 0; });
-  return runtime::pitches_of < any ? operands.size() : 0 > (operands);
-}
-template <class Net, class Map> inline constexpr auto pitches = list_pitches<Net, Map>();
+inline constexpr auto stored =
+    runtime::storage_of<schedule::plan_of<Net, Map>.operands.size()>(schedule::plan_of<Net, Map>.operands);
 
 /// Other ranks' groups have no functions, so that the linker leaves their kernels out.
 template <class Net, class Map, class Here> consteval auto tabulate() {
@@ -57,7 +48,7 @@ template <class Net, class Map, class Here> consteval auto tabulate() {
     if (const auto& here = Here::ranks; !here.empty() && !here[plan.groups[g].rank]) out.kernels[g].by = {};
     out.parameters[g] = layers.parameters_of(parts, anchor);
   }
-  runtime::add_plan(out.kernels, layouts<Net, Map>, pitches<Net, Map>, plan, parts.net);
+  runtime::add_plan(out.kernels, stored<Net, Map>, plan, parts.net);
   for (std::size_t r = 0; r < devices.size(); ++r)
     out.units[r] = devices[r].unit, out.cores[r] = devices[r].cores, out.hosts[r] = devices[r].host;
   return out;

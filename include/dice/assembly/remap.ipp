@@ -97,8 +97,8 @@ class remapped final : public runtime::other_mapping {
       kernels_.push_back(layers.kernel(plan_.backend_of(plan.groups[g]), parts, anchor, plan_.algorithms()[g]));
       parameters_.push_back(layers.parameters_of(parts, anchor));
     }
-    for (const auto& o : plan.operands) layouts_.push_back(o.layout), pitches_.push_back(o.pitch);
-    runtime::add_plan(kernels_, layouts_, pitches_, plan, parts.net);
+    for (const auto& o : plan.operands) stored_.push_back(o.stored);
+    runtime::add_plan(kernels_, stored_, plan, parts.net);
     const auto units = plan_.units();
     program_.layers = parts.net, program_.parts = parts.parts, program_.whole_layers = layers.net;
     program_.mapping = mapping_.values();
@@ -137,8 +137,7 @@ class remapped final : public runtime::other_mapping {
   schedule::dynamic_plan plan_;
   std::vector<kernels::entry> kernels_;
   std::vector<meta::view<graph::parameter>> parameters_;
-  std::vector<tensor::layout> layouts_;
-  std::vector<std::int64_t> pitches_;
+  std::vector<tensor::storage> stored_;
   runtime::program program_;
 };
 

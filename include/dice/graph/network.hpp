@@ -6,7 +6,7 @@
 //   static constexpr ops::<operator> op;                        the attributes
 //   static constexpr std::array<int, N> operands;               ids of the layers whose outputs it reads
 //   static constexpr std::array<graph::parameter, M> parameters;
-//   static constexpr tensor::shape result;                      shape of its output
+//   static constexpr tensor::shape result;                      shape of its output; or its tensor::type, if not float32
 // and a generated network a final struct with
 //   static constexpr int size;                                  number of layers, graph inputs and outputs included
 //   static constexpr std::string_view name;
@@ -28,12 +28,12 @@
 
 namespace dice::graph {
 
-/// A constant tensor of a layer: its place in the data section of the weights file (bytes, 64-byte aligned) and its shape.
+/// A constant tensor of a layer: its place in the data section of the weights file (bytes, 64-byte aligned) and its type.
 /// A part of a larger tensor may lie there in pieces: `planes` times `rows` of them, `plane_pitch` and `row_pitch` bytes
 /// apart; then its offset is only 4-byte aligned.
 struct parameter {
   std::int64_t offset = 0;
-  tensor::shape extents{};
+  tensor::type extents{};
   std::int64_t rows = 1, row_pitch = 0;
   std::int64_t planes = 1, plane_pitch = 0;
   bool is_part = false;  ///< of a larger tensor
@@ -59,7 +59,7 @@ template <class T>
 concept layer_type = requires {
   { T::id } -> std::convertible_to<int>;
   { T::name } -> std::convertible_to<std::string_view>;
-  { T::result } -> std::convertible_to<tensor::shape>;
+  { T::result } -> std::convertible_to<const tensor::shape&>;
   T::op;
   T::operands;
   T::parameters;
@@ -76,7 +76,7 @@ concept network_type = requires {
 /// One layer as a value.
 struct layer_info {
   std::string_view name, onnx_name, op;
-  tensor::shape output;
+  tensor::type output;
   int first_edge = 0, edges = 0;  ///< its operands in network_view::edges
   std::int64_t macs = 0, parameter_bytes = 0;
   std::int64_t view = -1;  ///< offset in elements at which the output lies within operand 0, or -1
@@ -145,7 +145,7 @@ template <class Op> constexpr bool describe(const Op& op, shapes in, layer_info&
   }
   if constexpr (requires { op.number; }) layer.number = op.number;
   for (int k = 0; k < layer.edges; ++k) edges[k].joins = graph::joins(op, k, in, layer.output);
-  return infer(op, in) == layer.output;
+  return infer(op, in) == static_cast<const tensor::shape&>(layer.output);
 }
 
 namespace detail {
@@ -171,7 +171,7 @@ template <class Net> consteval tables<Net> tabulate() {
     tables<Net> t{.layers{{{.name = Net::template layer<Id>::name,
                             .onnx_name = Net::template layer<Id>::onnx_name,
                             .op = Net::template layer<Id>::op.onnx,
-                            .output = Net::template layer<Id>::result}...}}};
+                            .output = tensor::type(Net::template layer<Id>::result)}...}}};
     const meta::view<int> operands[]{
         {Net::template layer<Id>::operands.data(), Net::template layer<Id>::operands.size()}...};
     const meta::view<parameter> parameters[]{

@@ -13,9 +13,10 @@ template <class Backend, class Op> void compiled<Backend, Op>::run(const task& t
   x.write_back();
 }
 
-template <class Backend, class Op> void compiled<Backend, Op>::pack(const task& t, source from, std::byte* to) {
+template <class Backend, class Op> void compiled<Backend, Op>::pack(const task& t, parameter_list all, std::byte* to) {
   using own = kernel<Backend, Op>;
   const auto& op = t.as<typename own::op_type>();
+  const floats from(all.data());
   if constexpr (requires { own::prepare(op, t.inputs, t.result, t.how.variant, from, to); })
     own::prepare(op, t.inputs, t.result, t.how.variant, from, to);
 }

@@ -47,33 +47,47 @@ using opener = opened_accelerator (*)(const platform::unit& on);
 template <class Backend> inline constexpr opener open_accelerator = nullptr;
 
 /// The anchor's parameters (plain, as in the weights file, each 64-byte aligned), in their order.
-using source = std::span<const float* const>;
+using parameter_list = std::span<const void* const>;
 
-/// A fusion group as a value: all that its kernel must know about it. Tensors are float32.
+/// Tensors of float32, by their first elements: how kernels on floats see operands and parameters.
+class floats {
+ public:
+  constexpr floats(const void* const* at = nullptr) : at_(at) {}
+  const float* operator[](std::size_t k) const { return static_cast<const float*>(at_[k]); }
+
+ private:
+  const void* const* at_;
+};
+
+/// A fusion group as a value: all that its kernel must know about it.
 struct task {
-  const void* op = nullptr;                   ///< the anchor's operator, of the type that the kernel is for
-  graph::shapes inputs{};                     ///< of the anchor's operands, in their order
-  tensor::shape result{};                     ///< of the anchor's result
-  bool residual = false;                      ///< a tensor of the result's shape is added to it; the last of buffers::inputs
-  graph::activation activation{};             ///< then this is applied to the sum
-  bool pools_2x2 = false;                     ///< then only the largest of each 2 × 2 elements is written
-  algorithm::choice how{};                    ///< how the anchor is computed
-  std::span<const tensor::layout> layouts{};  ///< of buffers::inputs; empty: all plain
-  tensor::layout output = tensor::layout::plain;  ///< of what is written
-  /// Elements from one plane (a channel, or a block of channels) of the output to the next, if it is a band of the rows of a
-  /// larger tensor; 0: dense. Images follow one another as planes do. Only for kernels that can (algorithm::choice).
-  std::int64_t output_pitch = 0;
-  std::span<const std::int64_t> pitches{};  ///< the same of buffers::inputs; empty: all dense
+  const void* op = nullptr;        ///< the anchor's operator, of the type that the kernel is for
+  graph::shapes inputs{};          ///< of the anchor's operands, in their order
+  tensor::shape result{};          ///< of the anchor's result
+  bool residual = false;           ///< a tensor of the result's shape is added to it; the last of buffers::inputs
+  graph::activation activation{};  ///< then this is applied to the sum
+  bool pools_2x2 = false;          ///< then only the largest of each 2 × 2 elements is written
+  algorithm::choice how{};         ///< how the anchor is computed
+  /// How buffers::inputs lie in memory, and what is written; empty: all plain, dense and float32. Only kernels that can have
+  /// tensors with a pitch (algorithm::choice).
+  std::span<const tensor::storage> stored{};
+  tensor::storage output{};
 
   template <class Op> constexpr const Op& as() const { return *static_cast<const Op*>(op); }
+  constexpr tensor::storage input(std::size_t k) const { return k < stored.size() ? stored[k] : tensor::storage{}; }
+  constexpr bool has_pitches() const {
+    for (const auto& s : stored)
+      if (s.pitch != 0) return true;
+    return output.pitch != 0;
+  }
 };
 
 /// Where the tensors of one execution lie.
 struct buffers {
-  const float* const* inputs;      ///< the anchor's operands in order, then the residual if there is one
-  float* output;                   ///< may equal inputs[0] for operators with `in_place`; Concat's inputs may lie in it
-  const float* const* parameters;  ///< the anchor's parameters; null when they were packed
-  const std::byte* packed;         ///< what pack() wrote, 64-byte aligned; null when packed_bytes is 0
+  const void* const* inputs;      ///< the anchor's operands in order, then the residual if there is one
+  void* output;                   ///< may equal inputs[0] for operators with `in_place`; Concat's inputs may lie in it
+  const void* const* parameters;  ///< the anchor's parameters; null when they were packed
+  const std::byte* packed;        ///< what pack() wrote, 64-byte aligned; null when packed_bytes is 0
   std::byte* scratch;  ///< scratch_bytes of the algorithm, and converted tensors; 64-byte aligned, undefined content
   /// The rows and columns of the output to compute; null: all. Only for kernels that can (algorithm::choice::block).
   const tensor::region* part = nullptr;
@@ -88,7 +102,7 @@ struct interval {
 struct functions {
   void (*run)(const task&, const buffers&) = nullptr;
   /// Writes the weights as task::how says; null where there is nothing to pack.
-  void (*pack)(const task&, source from, std::byte* to) = nullptr;
+  void (*pack)(const task&, parameter_list from, std::byte* to) = nullptr;
   /// The algorithm of a number 0, 1 … that can compute a task; null if there is only one.
   algorithm::choice (*variant)(const task&, int number) = nullptr;
 };
@@ -105,7 +119,7 @@ struct entry {
 /// The functions of kernel<Backend, Op>, which dice's library has compiled once (kernels/compiled.hpp).
 template <class Backend, class Op> struct compiled {
   static void run(const task&, const buffers&);
-  static void pack(const task&, source from, std::byte* to);
+  static void pack(const task&, parameter_list from, std::byte* to);
   static algorithm::choice variant(const task&, int number);
 };
 

@@ -51,27 +51,28 @@ class trial {
     const auto& group = p.plan.groups[s.group];
     const auto shape = [&](int l) { return p.layers.layers[l].output; };
     std::int64_t converted = 0;  // room for each tensor in the other layout
-    const auto bytes = [&](const dice::tensor::shape& of, dice::tensor::layout layout) {
+    const auto bytes = [&](const dice::tensor::type& of, dice::tensor::layout layout) {
       converted += (dice::tensor::bytes(of, dice::tensor::layout::blocked) + 63) / 64 * 64;
       return dice::tensor::bytes(of, layout);
     };
     for (int k = 0; k < s.operands; ++k) {
       const auto edges = p.layers.into(group.anchor);
       const auto i = static_cast<std::size_t>(k);
-      const auto layout = p.plan.operands[s.first_operand + k].layout;
+      const auto layout = p.plan.operands[s.first_operand + k].stored.layout;
+      stored_.push_back({.layout = layout});
       inputs_.push_back(random_block(bytes(i < edges.size() ? shape(edges[i].from) : shape(group.anchor), layout)));
-      input_pointers_.push_back(reinterpret_cast<const float*>(inputs_.back().data()));
+      input_pointers_.push_back(inputs_.back().data());
     }
-    output_ = weights::block(bytes(shape(group.anchor), s.output.layout));
+    output_ = weights::block(bytes(shape(group.anchor), s.output.stored.layout));
     for (const auto& q : p.parameters[s.group]) {
       parameters_.push_back(random_block(q.extents.bytes()));
-      plain_.push_back(reinterpret_cast<const float*>(parameters_.back().data()));
+      plain_.push_back(parameters_.back().data());
     }
     std::int64_t most = 0;
     for (const auto& how : ways) {
       ways_.push_back(p.kernels[s.group].what);
       ways_.back().how = how;
-      ways_.back().output_pitch = 0, ways_.back().pitches = {};  // its tensors here are no parts of larger ones
+      ways_.back().stored = stored_, ways_.back().output.pitch = 0;  // its tensors here are no parts of larger ones
       packed_.emplace_back(how.packed_bytes);
       if (how.packed_bytes > 0) kernel_.pack(ways_.back(), plain_, packed_.back().data());
       most = std::max(most, (how.scratch_bytes + 63) / 64 * 64);
@@ -84,7 +85,7 @@ class trial {
   void run(std::size_t way) const {
     const bool packed = ways_[way].how.packed_bytes > 0;
     kernel_.run(ways_[way], {.inputs = input_pointers_.data(),
-                             .output = reinterpret_cast<float*>(output_.data()),
+                             .output = output_.data(),
                              .parameters = packed ? nullptr : plain_.data(),
                              .packed = packed ? packed_[way].data() : nullptr,
                              .scratch = scratch_.data()});
@@ -107,9 +108,10 @@ class trial {
  private:
   const kernels::functions kernel_;
   const runtime::team& threads_;
+  std::vector<dice::tensor::storage> stored_;  ///< of the inputs
   std::vector<kernels::task> ways_;
   std::vector<weights::block> inputs_, parameters_, packed_;
-  std::vector<const float*> input_pointers_, plain_;
+  std::vector<const void*> input_pointers_, plain_;
   weights::block output_, scratch_;
 };
 
@@ -129,8 +131,8 @@ inline std::string kind_of(const runtime::program& p, const schedule::step& s) {
   if (group.activation >= 0) out += " " + std::string(layer(group.activation).op);
   if (group.pool >= 0) out += " halved";
   for (int k = 0; k < s.operands; ++k)
-    out += " " + std::to_string(static_cast<int>(p.plan.operands[s.first_operand + k].layout));
-  return out + " " + std::to_string(static_cast<int>(s.output.layout));
+    out += " " + std::to_string(static_cast<int>(p.plan.operands[s.first_operand + k].stored.layout));
+  return out + " " + std::to_string(static_cast<int>(s.output.stored.layout));
 }
 
 /// The system's name for this machine's CPU or board, without characters that could break a comment.

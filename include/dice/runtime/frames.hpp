@@ -1,6 +1,10 @@
 #pragma once
 
+#include "dice/tensor/type.hpp"
+
+#include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 
 namespace dice::runtime {
 
@@ -8,8 +12,8 @@ namespace dice::runtime {
 class source {
  public:
   virtual ~source() = default;
-  /// Writes the `elements` numbers of frame `frame` to `to`. If it throws, the job ends with the exception's text.
-  virtual void fill(int layer, std::int64_t frame, float* to, std::int64_t elements) = 0;
+  /// Writes frame `frame`, a plain tensor of type `as`, to `to`. If it throws, the job ends with the exception's text.
+  virtual void fill(int layer, std::int64_t frame, std::byte* to, const dice::tensor::type& as) = 0;
   /// Whether fill() can write that frame without waiting.
   virtual bool ready(int /*layer*/, std::int64_t /*frame*/) { return true; }
   /// The total number of frames once it is known; until then -1. Polled, and only in streams.
@@ -22,10 +26,20 @@ class source {
 class sink {
  public:
   virtual ~sink() = default;
-  /// Takes the `elements` numbers of frame `frame` at `from`, which is valid only during the call.
-  virtual void take(int layer, std::int64_t frame, const float* from, std::int64_t elements) = 0;
+  /// Takes frame `frame`, a plain tensor of type `as`, at `from`, which is valid only during the call.
+  virtual void take(int layer, std::int64_t frame, const std::byte* from, const dice::tensor::type& as) = 0;
   /// Whether take() has room without waiting.
   virtual bool ready(int /*layer*/, std::int64_t /*frame*/) { return true; }
 };
+
+/// The elements at `at` of a tensor of type `as`, which must be float32: for sources and sinks of floats. Throws
+/// std::logic_error.
+inline float* floats(std::byte* at, const dice::tensor::type& as) {
+  if (as.element != dice::tensor::number::float32) throw std::logic_error("a source or sink of float32 got another type");
+  return reinterpret_cast<float*>(at);
+}
+inline const float* floats(const std::byte* at, const dice::tensor::type& as) {
+  return floats(const_cast<std::byte*>(at), as);
+}
 
 }  // namespace dice::runtime

@@ -33,11 +33,10 @@ class kernel_calls {
   /// Runs the kernel of a step for a frame in a slot.
   void run(const schedule::step& s, int in_slot) {
     const auto& plan = program_.plan;
-    for (int k = 0; k < s.operands; ++k)
-      inputs_[k] = reinterpret_cast<const float*>(arena_.address(plan.operands[s.first_operand + k], in_slot));
+    for (int k = 0; k < s.operands; ++k) inputs_[k] = arena_.address(plan.operands[s.first_operand + k], in_slot);
     const auto& all = program_.layers.layers[s.layer].output;
-    program_.kernels[s.group].run({inputs_.data(), reinterpret_cast<float*>(arena_.address(s.output, in_slot)),
-                                   plain_[s.group], packed_[s.group], arena_.address(s.scratch, in_slot),
+    program_.kernels[s.group].run({inputs_.data(), arena_.address(s.output, in_slot), plain_[s.group], packed_[s.group],
+                                   arena_.address(s.scratch, in_slot),
                                    s.part == dice::tensor::whole(all) ? nullptr : &s.part});
   }
 
@@ -53,9 +52,9 @@ class kernel_calls {
  private:
   const program& program_;
   const arena& arena_;
-  std::vector<const float* const*> plain_;  ///< by fusion group
-  std::vector<const std::byte*> packed_;    ///< by fusion group
-  std::vector<const float*> inputs_;        ///< of the call being made
+  std::vector<const void* const*> plain_;  ///< by fusion group
+  std::vector<const std::byte*> packed_;   ///< by fusion group
+  std::vector<const void*> inputs_;        ///< of the call being made
 };
 
 }  // namespace dice::runtime

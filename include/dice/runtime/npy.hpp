@@ -174,7 +174,7 @@ struct npy_file {
     const auto& h = header;
     const auto frames = require_frames(
         h.shape, h.type, one, what, results, [&](const std::string& why) { in.fail(why); }, type);
-    const auto bytes = static_cast<std::int64_t>(size_of(type)), frame_bytes = one.elements() * bytes;
+    const auto bytes = size_of(type), frame_bytes = one.elements() * bytes;
     if (frames > INT64_MAX / 2 / frame_bytes || h.bytes != frames * frame_bytes)
       in.fail("is cut short or damaged: " + std::to_string(h.bytes) + " bytes of data, its header states " +
               shape_text(h.shape) + " of " + std::to_string(bytes) + " bytes each; write it again");
@@ -254,7 +254,7 @@ class mapped_frames {
                               dice::tensor::number as = {}) {
     const detail::npy_file file(path, one, what, false, as);
     const auto& h = file.header;
-    elements_ = h.bytes / static_cast<std::int64_t>(size_of(file.type));
+    elements_ = h.bytes / size_of(file.type);
     if (file.type != dice::tensor::number::float32 || h.fortran || h.data % static_cast<std::int64_t>(alignof(float)) != 0) {
       data_ = read_.emplace(file.read()).data();
       return;

@@ -53,8 +53,8 @@ class npy_stream {
     try {
       write_as(as_, numbers, [&](std::span<const std::byte> bytes) { file_.write(bytes); });
     } catch (...) {
-      file_.cut(
-          static_cast<std::int64_t>(start().size() + numbers.size() * size_of(as_) * static_cast<std::size_t>(frames_)));
+      const auto one = static_cast<std::int64_t>(numbers.size()) * size_of(as_);
+      file_.cut(static_cast<std::int64_t>(start().size()) + one * frames_);
       throw;
     }
     ++frames_;

@@ -30,18 +30,17 @@ inline bool is_mask(const graph::network_view& net, int layer) {
 }
 
 /// Throws std::runtime_error, "`subject` NaN at [0, 3, 1, 2]; `remedy`", if an element of `x` is NaN or infinite. Unused
-/// lanes of blocks may hold anything, and so may what is outside region `part`, if it is given. `pitch`: that of a band of
-/// rows (schedule::place), or 0. `from`: where a part of a layer's result begins in it. If `net` is given, NaN may be in a
-/// result of its layer `layer` that is a mask.
-inline void require_finite(const float* x, const dice::tensor::shape& s, dice::tensor::layout as, const std::string& subject,
-                           const std::string& remedy, std::int64_t pitch = 0, const dice::tensor::region& from = {},
+/// lanes of blocks may hold anything, and so may what is outside region `part`, if it is given. `from`: where a part of a
+/// layer's result begins in it. If `net` is given, NaN may be in a result of its layer `layer` that is a mask.
+inline void require_finite(const float* x, const dice::tensor::shape& s, const dice::tensor::storage& as,
+                           const std::string& subject, const std::string& remedy, const dice::tensor::region& from = {},
                            const dice::tensor::region* part = nullptr, const graph::network_view* net = nullptr,
                            int layer = 0) {
-  const bool blocked = as == dice::tensor::layout::blocked;
-  const auto in_plane = s.rank < 2 ? 1 : s.product(2, s.rank) * (blocked ? dice::tensor::block : 1);
-  const auto skip = pitch ? pitch - in_plane : 0;
+  const bool blocked = as.layout == dice::tensor::layout::blocked;
+  const auto in_plane = s.rank < 2 ? 1 : as.row(s.product(2, s.rank));
+  const auto skip = as.pitch ? as.pitch - in_plane : 0;
   std::optional<bool> mask;
-  for (std::int64_t i = 0; i < dice::tensor::elements(s, as); ++i, x += i % in_plane == 0 ? skip : 0) {
+  for (std::int64_t i = 0; i < dice::tensor::elements(s, as.layout); ++i, x += i % in_plane == 0 ? skip : 0) {
     if (std::isfinite(x[i])) continue;
     auto at = i;  // in row-major order
     if (blocked) {
@@ -72,7 +71,7 @@ inline void require_finite(const float* x, const dice::tensor::shape& s, dice::t
 
 /// Checks a frame of graph input `layer`, which is plain.
 inline void require_finite_input(const program& p, int layer, const float* x) {
-  require_finite(x, p.layers.layers[layer].output, dice::tensor::layout::plain, "the input itself holds",
+  require_finite(x, p.layers.layers[layer].output, {}, "the input itself holds",
                  "correct the frames, or what converts them (for pictures: mean and standard deviation)");
 }
 
@@ -87,11 +86,11 @@ inline void require_finite_result(const program& p, const schedule::step& s, con
   const bool alone = layers.find(" + ") == std::string::npos && !(part && part->to > 0);
   if (part && part->to > 0)
     layers += " over input channels " + std::to_string(part->from) + "-" + std::to_string(part->to - 1);
-  require_finite(x, p.layers.layers[s.layer].output, s.output.layout,
+  require_finite(x, p.layers.layers[s.layer].output, s.output.stored,
                  (alone ? "its result" : "the result of " + layers) + " holds",
                  std::string("its inputs are finite, so look at its weights, and at the scale of the frames") +
                      (half ? "; or compute it with bf16 or float32, since fp16 ends at 65504" : ""),
-                 s.output.pitch, part ? part->box : dice::tensor::region{}, &s.part, &p.network_layers(), p.whole(s.layer));
+                 part ? part->box : dice::tensor::region{}, &s.part, &p.network_layers(), p.whole(s.layer));
 }
 
 }  // namespace dice::runtime

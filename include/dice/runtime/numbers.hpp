@@ -40,20 +40,16 @@ template <class Write> void write_as(dice::tensor::number as, std::span<const fl
   });
 }
 
-/// How .npy files name the type.
+/// How .npy files name the type; "" if NumPy has none.
 constexpr std::string_view npy_code(dice::tensor::number n) {
-  constexpr std::string_view codes[] = {"<f4", "<i8", "<i4", "|u1", "|b1"};
+  constexpr std::string_view codes[] = {"<f4", "<i8", "<i4", "|u1", "|b1", "|i1", "<f2", ""};
   return codes[static_cast<std::size_t>(n)];
 }
 
 /// NumPy's name of the type.
 inline std::string type_name(dice::tensor::number n) {
-  constexpr const char* names[] = {"float32", "int64", "int32", "uint8", "bool"};
+  constexpr const char* names[] = {"float32", "int64", "int32", "uint8", "bool", "int8", "float16", "bfloat16"};
   return names[static_cast<std::size_t>(n)];
-}
-
-inline std::size_t size_of(dice::tensor::number n) {
-  return dice::tensor::with_type_of(n, [](auto zero) { return sizeof zero; });
 }
 
 }  // namespace dice::runtime

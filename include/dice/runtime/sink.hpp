@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <utility>
 
@@ -18,9 +17,9 @@ class tensor_sink final : public sink {
   void add(int layer, const dice::tensor::shape& one, std::int64_t frames) {
     results_[layer] = tensor::from_shape(stacked(one, frames));
   }
-  void take(int layer, std::int64_t frame, const float* from, std::int64_t elements) override {
+  void take(int layer, std::int64_t frame, const std::byte* from, const dice::tensor::type& as) override {
     if (const auto at = results_.find(layer); at != results_.end())
-      std::memcpy(at->second.data() + frame * elements, from, static_cast<std::size_t>(elements) * sizeof(float));
+      std::copy_n(floats(from, as), as.elements(), at->second.data() + frame * as.elements());
   }
   /// Keeps only the first `frames` frames of output `layer`, of shape `one`.
   [[gnu::cold]] void keep_first(int layer, const dice::tensor::shape& one, std::int64_t frames) {

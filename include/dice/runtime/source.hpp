@@ -35,9 +35,9 @@ inline void random_frame(std::uint64_t seed, int input, std::int64_t frame, floa
   }
 }
 
-/// How many of `frames` random frames of shape `one` are made before a run, so that it need not wait for them (0.6 ms for
+/// How many of `frames` random frames of type `one` are made before a run, so that it need not wait for them (0.6 ms for
 /// 3×224×224 numbers): at most 256 MiB. Later ones are made as they enter.
-inline std::int64_t made_ahead(const dice::tensor::shape& one, std::int64_t frames) {
+inline std::int64_t made_ahead(const dice::tensor::type& one, std::int64_t frames) {
   return std::max<std::int64_t>(std::min(frames, (std::int64_t{256} << 20) / std::max<std::int64_t>(one.bytes(), 1)), 1);
 }
 
@@ -60,9 +60,9 @@ class tensor_source final : public source {
     });
   }
 
-  void fill(int layer, std::int64_t frame, float* to, std::int64_t) override {
+  void fill(int layer, std::int64_t frame, std::byte* to, const dice::tensor::type& as) override {
     const auto& in = inputs_.at(layer);
-    in.read(in.frames > 0 ? frame % in.frames : frame, to);
+    in.read(in.frames > 0 ? frame % in.frames : frame, floats(to, as));
   }
 
  private:

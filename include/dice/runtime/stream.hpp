@@ -9,7 +9,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <deque>
 #include <exception>
 #include <functional>
@@ -98,7 +97,7 @@ class push_source final : public source {
     const std::lock_guard lock(mutex_);
     return !inputs_.at(layer).waiting.empty();
   }
-  void fill(int layer, std::int64_t, float* to, std::int64_t elements) override {
+  void fill(int layer, std::int64_t, std::byte* to, const dice::tensor::type& as) override {
     writer frame;
     {
       const std::lock_guard lock(mutex_);
@@ -107,7 +106,7 @@ class push_source final : public source {
       in.waiting.pop_front();
       changed_.notify_all();
     }
-    frame(to, elements);
+    frame(floats(to, as), as.elements());
   }
   std::int64_t total() override {
     const std::lock_guard lock(mutex_);
@@ -226,7 +225,8 @@ class result_sink final : public sink {
     const auto& out = outputs_.at(layer);
     return !out.calls && (unbounded_ > 0 || out.waiting.size() < capacity_);
   }
-  void take(int layer, std::int64_t frame, const float* from, std::int64_t elements) override {
+  void take(int layer, std::int64_t frame, const std::byte* at, const dice::tensor::type& as) override {
+    const float* const from = floats(at, as);
     std::unique_lock lock(mutex_);
     auto& out = outputs_.at(layer);
     ++out.frames;
@@ -234,9 +234,9 @@ class result_sink final : public sink {
     if (out.call && out.waiting.empty() && !out.calls) return call(lock, out, frame, from);
     tensor result;
     if (!out.spare.empty()) result = std::move(out.spare.back()), out.spare.pop_back();
-    if (static_cast<std::int64_t>(result.size()) != elements || result.dimension() != out.shape.size())
+    if (static_cast<std::int64_t>(result.size()) != as.elements() || result.dimension() != out.shape.size())
       result = tensor::from_shape(out.shape);
-    std::memcpy(result.data(), from, static_cast<std::size_t>(elements) * sizeof(float));
+    std::copy_n(from, as.elements(), result.data());
     out.waiting.push_back(std::move(result));
     changed_.notify_all();
   }

@@ -67,12 +67,12 @@ class transfers {
   }
   void enter(int layer, std::int64_t frame, std::byte* to) {
     const auto begin = recorder_ ? now() : 0;
-    if (source_) source_->fill(layer, frame - first_, reinterpret_cast<float*>(to), elements(layer));
+    if (source_) source_->fill(layer, frame - first_, to, program_.layers.layers[layer].output);
     note(recorder::kind::enter, layer, frame, begin);
   }
   void leave(int layer, std::int64_t frame, const std::byte* from) {
     const auto begin = recorder_ ? now() : 0;
-    if (sink_) sink_->take(layer, frame - first_, reinterpret_cast<const float*>(from), elements(layer));
+    if (sink_) sink_->take(layer, frame - first_, from, program_.layers.layers[layer].output);
     note(recorder::kind::leave, layer, frame, begin);
   }
 
@@ -144,8 +144,6 @@ class transfers {
     return l.slot[in_slot] < 0 || end_.received(l.message, l.slot[in_slot]);
   }
   bool is_sent(const line& l, int in_slot) const { return l.slot[in_slot] < 0 || end_.sent(l.message, l.slot[in_slot]); }
-
-  std::int64_t elements(int layer) const { return program_.layers.layers[layer].output.elements(); }
 
   const program& program_;
   const schedule::plan_view& plan_;

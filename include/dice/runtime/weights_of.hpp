@@ -25,7 +25,7 @@ inline bool pack_the_same(const program& p, std::size_t a, std::size_t b) {
 /// What the weights room must prepare for rank `rank`: an item for each of its fusion groups, in order, or for several that
 /// pack the same. `groups` gets the items' indices by group of the plan, -1 for those of other ranks.
 inline std::vector<weights::item> weights_of(const program& p, int rank, std::vector<int>& groups) {
-  constexpr auto pack = [](const void* entry, kernels::source from, std::byte* to) {
+  constexpr auto pack = [](const void* entry, kernels::parameter_list from, std::byte* to) {
     const auto& kernel = *static_cast<const kernels::entry*>(entry);
     kernel.by.pack(kernel.what, from, to);
   };

@@ -13,13 +13,12 @@ namespace dice::schedule {
 /// A tensor on one rank: `bytes` at `offset` within the memory of instance `parent`, or with its own memory (-1).
 struct instance {
   int layer = -1;
-  tensor::layout layout = tensor::layout::plain;
+  tensor::storage stored{};
   int parent = -1;
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
-  std::int64_t pitch = 0;  ///< elements from one plane to the next if it is a band of the parent's rows; 0: dense
-  bool received = false;   ///< of another rank
-  bool joined = false;     ///< a Concat whose operands all lie in place: nothing to compute
+  bool received = false;  ///< of another rank
+  bool joined = false;    ///< a Concat whose operands all lie in place: nothing to compute
 };
 
 /// Instance whose memory holds instance i, and the offset in bytes from the beginning of that memory.
@@ -39,11 +38,12 @@ constexpr root_of find_root(const meta::array<instance>& all, int i) {
 constexpr bool fits_within(const graph::network_view& net, const meta::array<instance>& all, const meta::array<int>& index,
                            int whole, const graph::edge& e) {
   const auto root = find_root(all, index[e.from]);
-  if (!all[index[e.from]].received || !all[root.at].received || all[root.at].layout != all[whole].layout) return false;
-  const auto begin = e.joins * tensor::element_bytes - root.offset, end = begin + all[root.at].bytes;
+  if (!all[index[e.from]].received || !all[root.at].received || all[root.at].stored != all[whole].stored) return false;
+  const auto element = tensor::size_of(all[whole].stored.element);
+  const auto begin = e.joins * element - root.offset, end = begin + all[root.at].bytes;
   if (begin < 0 || end > all[whole].bytes) return false;
   for (const auto& other : net.into(all[whole].layer)) {
-    const auto at = other.joins * tensor::element_bytes;
+    const auto at = other.joins * element;
     const auto r = find_root(all, index[other.from]);
     if (at < end && at + all[index[other.from]].bytes > begin && (r.at != root.at || at - begin != r.offset)) return false;
   }
@@ -58,7 +58,7 @@ constexpr void alias(const graph::network_view& net, meta::array<instance>& all,
   for (int i = 0, end = static_cast<int>(own.count); i < end; ++i)
     if (const int l = own.first[i]; layers[l].view >= 0 && index[l] >= 0) {
       all[index[l]].parent = index[net.into(l)[0].from];
-      all[index[l]].offset = net.layers[l].view * tensor::element_bytes;
+      all[index[l]].offset = net.layers[l].view * layers[l].output.element_bytes();
       // What a replica has computed arrives where the others' results would.
       for (const auto& e : net.into(l).subview(1))
         if (const auto r = find_root(all, index[e.from]); r.offset == 0 && all[r.at].bytes == all[index[l]].bytes)
@@ -71,13 +71,13 @@ constexpr void alias(const graph::network_view& net, meta::array<instance>& all,
     const auto in = net.into(l);
     // Do the operands already lie one after the other within another tensor?
     const int whole = index[l];
+    const auto element = layers[l].output.element_bytes();
     const auto first = find_root(all, index[in[0].from]);
     bool placed = all[whole].parent < 0 && first.at != whole;
-    const auto alike = [&](const graph::edge& e) { return all[index[e.from]].layout == all[whole].layout; };
+    const auto alike = [&](const graph::edge& e) { return all[index[e.from]].stored == all[whole].stored; };
     for (const auto& e : in) {
       const auto r = find_root(all, index[e.from]);
-      placed = placed && alike(e) && r.at == first.at &&
-               r.offset == first.offset + (e.joins - in[0].joins) * tensor::element_bytes;
+      placed = placed && alike(e) && r.at == first.at && r.offset == first.offset + (e.joins - in[0].joins) * element;
     }
     if (placed && in[0].joins == 0) {
       all[whole].parent = first.at;
@@ -88,7 +88,7 @@ constexpr void alias(const graph::network_view& net, meta::array<instance>& all,
     bool joined = true;
     const auto target = find_root(all, whole);
     for (const auto& e : in) {
-      const auto offset = e.joins * tensor::element_bytes;
+      const auto offset = e.joins * element;
       const auto r = find_root(all, index[e.from]);
       if (!alike(e)) {
         joined = false;

@@ -160,7 +160,7 @@ class builder {
     const auto hold = [&](int l, bool received) {
       index_.first[l] = instances_.size();
       instances_.push_back({.layer = l,
-                            .layout = layouts_.first[l],
+                            .stored = {.layout = layouts_.first[l], .element = net_.layers.first[l].output.element},
                             .bytes = tensor::bytes(net_.layers.first[l].output, layouts_.first[l]),
                             .received = received});
     };
@@ -175,7 +175,7 @@ class builder {
       auto& i = instances_.first[k];
       if (!i.received) continue;
       if (const auto* d = delivered_.find(i.layer, rank); d && d->within >= 0)
-        i.parent = index_.first[d->within], i.offset = d->offset * tensor::element_bytes;
+        i.parent = index_.first[d->within], i.offset = d->offset * net_.layers.first[i.layer].output.element_bytes();
     }
     alias(net_, instances_, index_, own_);
     embed({net_, groups_, input_.algorithms, layouts_}, instances_, index_, own_,
@@ -330,7 +330,7 @@ class builder {
       const auto from = find_root(instances_, index_.first[net_.edges.first[anchor.first_edge].from]);
       if (instances_.first[result].parent >= 0 || from.at == result || from.offset != 0 ||
           instances_.first[from.at].bytes != instances_.first[result].bytes ||
-          instances_.first[from.at].layout != instances_.first[result].layout || lives_.first[from.at].last != s ||
+          instances_.first[from.at].stored != instances_.first[result].stored || lives_.first[from.at].last != s ||
           lives_.first[from.at].sent || lives_.first[result].first != s)  // a replica's comes by message, too
         continue;
       // The result is its own root: tensors that lie within it (views, joined tensors) move along.
@@ -369,7 +369,7 @@ class builder {
                            segment_of.first[l.first - out.first_step] == segment_of.first[l.last - out.first_step];
         buffer_of_.first[order.first[k]] = plan_.buffers.size();
         const auto& root = instances_.first[order.first[k]];
-        plan_.buffers.push_back({{local ? space::scratch : space::frame, 0, root.layout},
+        plan_.buffers.push_back({{local ? space::scratch : space::frame, 0, root.stored},
                                  root.bytes,
                                  l.first,
                                  l.last,
@@ -414,8 +414,7 @@ class builder {
     for (int parent = all[i].parent; parent >= 0; parent = all[i].parent) offset += all[i].offset, i = parent;
     place p = plan_.buffers.first[buffer_of_.first[i]].at;
     p.offset += offset;
-    p.layout = layouts_.first[tensor];
-    p.pitch = all[own].pitch;
+    p.stored = all[own].stored;
     return p;
   }
 

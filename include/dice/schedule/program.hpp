@@ -31,12 +31,11 @@ enum class space : std::uint8_t {
   scratch,  ///< one copy: tensors that live within one segment, and kernels' working memory
 };
 
-/// Where a tensor (or a region of it) begins, in bytes from the beginning of its space, and the order of its elements.
+/// Where a tensor (or a region of it) begins, in bytes from the beginning of its space, and how it lies there.
 struct place {
   space where = space::scratch;
   std::int64_t offset = 0;
-  tensor::layout layout = tensor::layout::plain;
-  std::int64_t pitch = 0;  ///< elements from one plane to the next if it is a band of a larger tensor's rows; 0: dense
+  tensor::storage stored{};
   friend constexpr bool operator==(const place&, const place&) = default;
 };
 

@@ -28,9 +28,8 @@ constexpr bool messages_match(const plan_view& p, const graph::network_view& net
       return false;
     if (msg.tag != ++tags.first[msg.from * ranks + msg.to] || p.owner.first[msg.layer] != msg.from) return false;
     const auto& shape = net.layers.first[msg.layer].output;
-    if (msg.part != tensor::whole(shape) || msg.bytes != tensor::bytes(shape, msg.at_sender.layout)) return false;
-    if (msg.at_sender.layout != msg.at_receiver.layout || msg.at_sender.pitch != 0 || msg.at_receiver.pitch != 0)
-      return false;
+    if (msg.part != tensor::whole(shape) || msg.bytes != tensor::bytes(shape, msg.at_sender.stored)) return false;
+    if (msg.at_sender.stored != msg.at_receiver.stored || msg.at_sender.stored.pitch != 0) return false;
     if (msg.at_sender.where != space::frame || msg.at_receiver.where != space::frame) return false;
   }
   for (const auto& r : p.ranks)
@@ -93,9 +92,9 @@ constexpr place written_at(int l, meta::array<place>& at, const graph::network_v
     const bool view = layer.view >= 0;
     place by_operand = written_at(e.from, at, net);
     if (by_operand.offset < 0 || (!view && e.joins < 0)) return at.first[l];
-    if (by_operand.layout == tensor::layout::blocked && !(view ? keeps_blocks(net, l) : e.joins % block == 0))
+    if (by_operand.stored.layout == tensor::layout::blocked && !(view ? keeps_blocks(net, l) : e.joins % block == 0))
       return at.first[l];
-    by_operand.offset += (view ? layer.view : -e.joins) * tensor::element_bytes;
+    by_operand.offset += (view ? layer.view : -e.joins) * layer.output.element_bytes();
     if (out.offset != nowhere && out != by_operand) return at.first[l];
     out = by_operand;
   }
@@ -222,12 +221,13 @@ constexpr bool places_match(const plan_view& p, const graph::network_view& net) 
         each_joined(net, step.layer, [&](int t, std::int64_t) {
           if (carrier.first[t] != step.message) return;
           at.first[t] = at.first[step.layer];
-          at.first[t].offset += within.first[t] * tensor::element_bytes;
+          at.first[t].offset += within.first[t] * net.layers.first[t].output.element_bytes();
         });
       }
       if (step.what != action::enter && step.what != action::compute) continue;
       auto& is = at.first[step.layer];
       if (is.offset >= 0 && is != step.output) return false;  // another region lies elsewhere
+      if (step.output.stored.element != net.layers.first[step.layer].output.element) return false;
       is = step.output;
     }
   }
@@ -258,7 +258,7 @@ constexpr bool buffers_disjoint(const plan_view& p, const graph::network_view& n
         if (buf.first_step < before || buf.last_step < buf.first_step || buf.last_step >= r.last_step) return false;
         if (buf.at.offset < 0 || buf.at.offset % alignment || buf.bytes < 0 || buf.at.offset + buf.bytes > limit)
           return false;
-        if (buf.layer >= 0 && buf.bytes < tensor::bytes(net.layers.first[buf.layer].output, buf.at.layout)) return false;
+        if (buf.layer >= 0 && buf.bytes < tensor::bytes(net.layers.first[buf.layer].output, buf.at.stored)) return false;
         before = buf.first_step;
         const auto from = buf.at.offset, to = from + buf.bytes;
         int kept = 0;
@@ -313,25 +313,18 @@ constexpr bool buffers_disjoint(const plan_view& p, const graph::network_view& n
 
 namespace detail {
 
-/// Bytes from the first to the last element of a tensor at a place.
-constexpr std::int64_t extent(const tensor::shape& s, const place& at) {
-  if (at.pitch == 0) return tensor::bytes(s, at.layout);
-  const bool blocked = at.layout == tensor::layout::blocked;
-  const auto plane = s[2] * s[3] * (blocked ? tensor::block : 1), planes = s[0] * (blocked ? tensor::blocks(s[1]) : s[1]);
-  return ((planes - 1) * at.pitch + plane) * tensor::element_bytes;
-}
-
 /// Notes the operands of a Concat of rows at `to` that lie there already, as bands of its rows.
 constexpr void note_bands(const plan_view& p, const graph::network_view& net, const step& s, meta::array<char>& in_place) {
   const auto& g = p.groups.first[s.group];
   if (!net.layers.first[g.anchor].is_concat) return;
   const auto& whole = net.layers.first[g.anchor].output;
-  const auto row = (s.output.layout == tensor::layout::blocked ? tensor::block : 1) * whole[3];
+  const auto row = s.output.stored.row(whole[3]);
   std::int64_t at = 0;
   int k = s.first_operand;
   for (const auto& e : net.into(g.anchor)) {
     place band = s.output;
-    band.offset += at * row * tensor::element_bytes, band.pitch = whole[2] * row;
+    band.offset += at * row * whole.element_bytes();
+    band.stored.pitch = whole[2] * row;
     if (p.operands.first[k++] == band) in_place.first[e.from] = 1;
     at += net.layers.first[e.from].output[2];
   }
@@ -361,7 +354,7 @@ constexpr bool places_in_buffers(const plan_view& p, const graph::network_view& 
       const auto holds = [&](int b, int l, const place& at) {
         const auto& buf = p.buffers.first[b];
         return buf.last_step >= s && buf.at.where == at.where && buf.at.offset <= at.offset &&
-               at.offset + detail::extent(net.layers.first[l].output, at) <= buf.at.offset + buf.bytes;
+               at.offset + tensor::bytes(net.layers.first[l].output, at.stored) <= buf.at.offset + buf.bytes;
       };
       const auto lies = [&](int l, const place& at) {
         if (own.first[l] >= 0) return holds(own.first[l], l, at);
@@ -376,7 +369,7 @@ constexpr bool places_in_buffers(const plan_view& p, const graph::network_view& 
       if (!detail::reads_all(p, net, step, lies)) return false;
       if (step.what == action::receive && !lies(step.layer, p.messages.first[step.message].at_receiver)) return false;
       if (step.what == action::enter || step.what == action::compute) {
-        if (!lies(step.layer, step.output) || (step.output.pitch != 0 && !in_place.first[step.layer])) return false;
+        if (!lies(step.layer, step.output) || (step.output.stored.pitch != 0 && !in_place.first[step.layer])) return false;
       }
       if (const int b = step.what == action::compute ? working.first[step.group] : -1; b >= 0)
         if (p.buffers.first[b].at != step.scratch || p.buffers.first[b].last_step < s) return false;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "dice/tensor/shape.hpp"
+#include "dice/tensor/type.hpp"
 
 #include <cstdint>
 
@@ -71,7 +71,7 @@ constexpr std::int64_t elements(const region& r, const shape& s) {
   return n;
 }
 
-/// Bytes of `r` in a tensor of shape `s`.
-constexpr std::int64_t bytes(const region& r, const shape& s) { return elements(r, s) * element_bytes; }
+/// Bytes of `r` in a tensor of type `t`.
+constexpr std::int64_t bytes(const region& r, const type& t) { return elements(r, t) * t.element_bytes(); }
 
 }  // namespace dice::tensor

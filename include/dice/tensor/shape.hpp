@@ -6,8 +6,6 @@
 
 namespace dice::tensor {
 
-/// Bytes of one element; tensors are float32 throughout.
-inline constexpr std::int64_t element_bytes = 4;
 /// Largest number of axes of a tensor.
 inline constexpr int max_rank = 8;
 
@@ -35,7 +33,6 @@ struct shape {
     return n;
   }
   constexpr std::int64_t elements() const { return product(0, rank); }
-  constexpr std::int64_t bytes() const { return elements() * element_bytes; }
   friend constexpr bool operator==(const shape&, const shape&) = default;
 };
 

@@ -19,7 +19,7 @@ namespace dice::weights {
 struct item {
   meta::view<graph::parameter> parameters;
   std::int64_t packed_bytes = 0;  ///< 0: the parameters stay where they lie in the file
-  void (*pack)(const void* kernel, std::span<const float* const> from, std::byte* to) = nullptr;
+  void (*pack)(const void* kernel, std::span<const void* const> from, std::byte* to) = nullptr;
   const void* kernel = nullptr;  ///< passed to pack(): determines the packed form
 
   /// Bytes in a file of packed weights: of the packed form or of the parameters, each rounded up to a multiple of 64.
@@ -58,7 +58,7 @@ class store {
     map_plain(from, items);
     gather_plain(from, items);
     std::int64_t at = 0;
-    std::vector<const float*> plain;
+    std::vector<const void*> plain;
     for (std::size_t i = 0; i < items.size(); ++i) {
       if (!items[i].packed_bytes) continue;
       // One item at a time, unmapped immediately: the plain pages of packed weights never pile up.
@@ -74,7 +74,7 @@ class store {
           gather(from, p, gathered.back().data());
           start = gathered.back().data();
         }
-        plain.push_back(reinterpret_cast<const float*>(start));
+        plain.push_back(start);
       }
       locations_[i].packed = packed_.data() + at;
       if (items[i].pack) items[i].pack(items[i].kernel, plain, packed_.data() + at);
@@ -90,14 +90,14 @@ class store {
       locations_.push_back({static_cast<int>(pointers_.size()), n.packed_bytes ? at : nullptr});
       if (n.packed_bytes) at += item::aligned(n.packed_bytes);
       for (const auto& p : n.parameters) {
-        pointers_.push_back(reinterpret_cast<const float*>(at));
+        pointers_.push_back(at);
         if (!n.packed_bytes) at += item::aligned(p.extents.bytes());
       }
     }
   }
 
   /// The parameters of item `i`, in place; null if it is packed or has none.
-  const float* const* plain(int i) const {
+  const void* const* plain(int i) const {
     const auto& kept = locations_[i];
     if (kept.packed || kept.first >= static_cast<int>(pointers_.size())) return nullptr;
     return pointers_.data() + kept.first;
@@ -135,8 +135,7 @@ class store {
         if (p.in_place()) continue;
         gathered_.push_back(block(p.extents.bytes()));
         gather(from, p, gathered_.back().data());
-        pointers_[static_cast<std::size_t>(locations_[i].first) + k] =
-            reinterpret_cast<const float*>(gathered_.back().data());
+        pointers_[static_cast<std::size_t>(locations_[i].first) + k] = gathered_.back().data();
       }
   }
 
@@ -160,13 +159,12 @@ class store {
       for (j = i + 1; j < parts.size() && parts[j].begin <= end + near; ++j) end = std::max(end, parts[j].end);
       const std::byte* start = nullptr;
       mappings_.push_back(from.map(parts[i].begin, end, start));
-      for (auto k = i; k < j; ++k)
-        pointers_[parts[k].pointer] = reinterpret_cast<const float*>(start + (parts[k].begin - parts[i].begin));
+      for (auto k = i; k < j; ++k) pointers_[parts[k].pointer] = start + (parts[k].begin - parts[i].begin);
     }
   }
 
   std::vector<location> locations_;
-  std::vector<const float*> pointers_;
+  std::vector<const void*> pointers_;
   std::vector<files::mapped> mappings_;
   block packed_;
   std::vector<block> gathered_;

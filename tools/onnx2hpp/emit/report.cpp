@@ -45,7 +45,7 @@ std::vector<std::int64_t> cut_bytes(const network& net) {
     for (int k = 0; k < static_cast<int>(l.operands.size()); ++k)
       edges.push_back({l.operands[k], id, l.op.joins(k, in, l.result)});
     auto& about = layers.emplace_back();
-    about.output = l.result, about.first_edge = first, about.edges = static_cast<int>(l.operands.size());
+    about.output = dice::tensor::type(l.result), about.first_edge = first, about.edges = static_cast<int>(l.operands.size());
   }
   std::vector<int> ids(layers.size());
   std::iota(ids.begin(), ids.end(), 0);
@@ -62,7 +62,7 @@ std::vector<std::int64_t> cut_bytes(const network& net) {
 
 std::int64_t parameter_bytes(const layer& l) {
   std::int64_t out = 0;
-  for (const auto& p : l.parameters) out += p.extents.bytes();
+  for (const auto& p : l.parameters) out += dice::tensor::type(p.extents).bytes();
   return out;
 }
 
@@ -87,7 +87,7 @@ std::string emit_report(const network& net, const std::string& name, const compa
                                 {"output_shape", extents(l.result)},
                                 {"macs", net.macs(l)},
                                 {"parameter_bytes", parameter_bytes(l)},
-                                {"activation_bytes", l.result.bytes()}});
+                                {"activation_bytes", dice::tensor::type(l.result).bytes()}});
   }
   report["cuts"] = ordered_json::array();
   const auto cuts = cut_bytes(net);

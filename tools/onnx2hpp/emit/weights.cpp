@@ -146,8 +146,9 @@ weights_layout lay_out_weights(const network& net) {
     for (const auto& p : l.parameters) {
       const auto [at, is_new] = known.emplace(identity(p), aligned(end));
       if (is_new) {
-        out.tensors.push_back({l.identifier + "." + p.role, at->second, p.extents.bytes(), &p});
-        end = at->second + p.extents.bytes();
+        const auto bytes = dice::tensor::type(p.extents).bytes();
+        out.tensors.push_back({l.identifier + "." + p.role, at->second, bytes, &p});
+        end = at->second + bytes;
       }
       out.offsets.back().push_back(at->second);
     }

@@ -39,8 +39,7 @@ evaluation::evaluation(const network& net) : net_(net), steps_(net.layers.size()
     s.in = net.operand_shapes(l);
     s.kernel.what.inputs = s.in;
     s.kernel.what.result = l.result;
-    for (const auto offset : layout.offsets[i])
-      s.parameters.push_back(reinterpret_cast<const float*>(weights_.data() + offset));
+    for (const auto offset : layout.offsets[i]) s.parameters.push_back(weights_.data() + offset);
   }
 }
 
@@ -57,7 +56,7 @@ void evaluation::run(const input_values& input, const observer& see) const {
     if (is_input(l)) {
       values[i] = input(static_cast<int>(i));
     } else if (!is_output(l)) {
-      std::vector<const float*> operands;
+      std::vector<const void*> operands;
       for (int k : l.operands) operands.push_back(values[k]);
       computed[i].resize(static_cast<std::size_t>(l.result.elements()));
       values[i] = computed[i].data();

@@ -25,7 +25,7 @@ class evaluation {
   struct step {
     dice::kernels::entry kernel;
     std::vector<shape> in;  ///< to which kernel.what refers
-    std::vector<const float*> parameters;
+    std::vector<const void*> parameters;
     int readers = 0;
   };
   const network& net_;

@@ -164,7 +164,7 @@ class reader {
     if (is_given) out.type = dice::tensor::number::float32;
     const auto frames = static_cast<std::int64_t>(out.numbers.size()) / one.elements();
     for (std::int64_t k = 0; k < frames; ++k)
-      dice::runtime::require_finite(out.numbers.data() + k * one.elements(), one, dice::tensor::layout::plain,
+      dice::runtime::require_finite(out.numbers.data() + k * one.elements(), one, {},
                                     fmt::format("{} ({}): frame {} holds", quote(f.path.string()), what, k),
                                     is_given ? "give finite numbers" : "give finite numbers, or leave this tensor out");
     if (out_.frames == 0) out_.frames = frames, first_ = f.path;

@@ -70,7 +70,7 @@ class standard_input final : public runtime::source {
 
   /// Begins to read, in the rank that has the graph input: at most `most` frames of shape `one`, normalised to `form` if
   /// there is one. Wakes `end` when there is something new.
-  [[gnu::cold]] void start(const dice::tensor::shape& one, std::int64_t most, const picture_form* form,
+  [[gnu::cold]] void start(const dice::tensor::type& one, std::int64_t most, const picture_form* form,
                            channels::endpoint& end) {
     reader_ = std::thread([this, one, most, form, &end] {
       try {
@@ -105,9 +105,9 @@ class standard_input final : public runtime::source {
     const std::lock_guard lock(mutex_);
     return !next_.empty();
   }
-  void fill(int, std::int64_t, float* to, std::int64_t) override {
+  void fill(int, std::int64_t, std::byte* to, const dice::tensor::type& as) override {
     const std::lock_guard lock(mutex_);
-    std::copy(next_.begin(), next_.end(), to);
+    std::copy(next_.begin(), next_.end(), runtime::floats(to, as));
     next_.clear();
     changed_.notify_all();
   }
@@ -119,7 +119,7 @@ class standard_input final : public runtime::source {
 
  private:
   /// A file that ends within one of the frames that are wanted is refused before the first.
-  [[gnu::cold]] static void require_whole_frames(const dice::tensor::shape& one, std::int64_t most) {
+  [[gnu::cold]] static void require_whole_frames(const dice::tensor::type& one, std::int64_t most) {
     struct stat about {};
     char begin[6] = {};
     const auto at = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
@@ -132,12 +132,12 @@ class standard_input final : public runtime::source {
                        " bytes, which is no whole number of frames: " + frame_text(one));
   }
   /// "a frame is float32 (1, 3, 224, 224), 602112 bytes".
-  static std::string frame_text(const dice::tensor::shape& one) {
+  static std::string frame_text(const dice::tensor::type& one) {
     return "a frame is float32 " + runtime::shape_text(std::vector<std::int64_t>(one.dim, one.dim + one.rank)) + ", " +
            std::to_string(one.bytes()) + " bytes";
   }
   /// Reads the next frame; false where the standard input has ended.
-  [[gnu::cold]] bool read(const dice::tensor::shape& one, std::vector<float>& frame) {
+  [[gnu::cold]] bool read(const dice::tensor::type& one, std::vector<float>& frame) {
     const auto bytes = static_cast<std::size_t>(one.bytes()), at = read(reinterpret_cast<char*>(frame.data()), bytes);
     if (beginning_.size() < npy_head) {
       beginning_.append(reinterpret_cast<const char*>(frame.data()), std::min(at, npy_head - beginning_.size()));

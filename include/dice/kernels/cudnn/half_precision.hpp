@@ -33,7 +33,7 @@ template <class Backend> std::uint16_t halved(float x) {
 
 /// Backend is cudnn_fp16 or cudnn_bf16.
 template <class Backend> struct half_conv : base<ops::conv> {
-  static void prepare(const ops::conv& op, graph::shapes in, const tensor::shape& result, int, source from, std::byte* to) {
+  static void prepare(const ops::conv& op, graph::shapes in, const tensor::shape& result, int, floats from, std::byte* to) {
     const algorithm::half_convolution form(op, in[0], result);
     const auto channels = in[0][1];
     std::memset(to, 0, static_cast<std::size_t>(form.packed_bytes()));
@@ -72,7 +72,7 @@ template <class Backend> struct half_conv : base<ops::conv> {
 };
 
 template <class Backend, class Op> struct half_product : base<Op> {
-  static void prepare(const Op& op, graph::shapes, const tensor::shape&, int, source from, std::byte* to) {
+  static void prepare(const Op& op, graph::shapes, const tensor::shape&, int, floats from, std::byte* to) {
     std::transform(from[0], from[0] + op.columns * op.depth, reinterpret_cast<std::uint16_t*>(to), halved<Backend>);
     if (op.bias) std::copy_n(from[1], op.columns, reinterpret_cast<float*>(to + bias_at(op)));
   }

@@ -96,17 +96,35 @@ template <bool Vectors> epilogue epilogue_of(const graph::activation& f) {
   return out;
 }
 
-/// One execution as a kernel sees it: all operands and the result in the layouts in which it works.
-struct call : buffers {
+/// One execution as a kernel on floats sees it: all operands and the result in the layouts in which it works.
+struct call {
+  floats inputs;
+  float* output;
+  floats parameters;
+  const std::byte* packed;
+  std::byte* scratch;
+  const tensor::region* part;
   const algorithm::choice& how;
   tensor::layout result;  ///< of the output
-  std::int64_t output_pitch = 0;
-  std::span<const std::int64_t> pitches{};
+  std::int64_t output_pitch;
+  std::span<const tensor::storage> stored;  ///< of the inputs, as in task
+
+  call(const task& t, const buffers& b)
+      : inputs(b.inputs),
+        output(static_cast<float*>(b.output)),
+        parameters(b.parameters),
+        packed(b.packed),
+        scratch(b.scratch),
+        part(b.part),
+        how(t.how),
+        result(t.output.layout),
+        output_pitch(t.output.pitch),
+        stored(t.stored) {}
 
   /// Elements from one plane of the output, or of operand k, to the next; `dense` if it is no part of a larger tensor.
   std::int64_t output_plane(std::int64_t dense) const { return output_pitch ? output_pitch : dense; }
   std::int64_t plane(std::size_t k, std::int64_t dense) const { return pitch(k) ? pitch(k) : dense; }
-  std::int64_t pitch(std::size_t k) const { return k < pitches.size() ? pitches[k] : 0; }
+  std::int64_t pitch(std::size_t k) const { return k < stored.size() ? stored[k].pitch : 0; }
 };
 
 /// An execution of a kernel that works on plain tensors only.
@@ -114,9 +132,9 @@ template <bool Vectors> struct plain_execution {
   detail::call call;
   epilogue finish;
 
-  plain_execution(const task& t, const buffers& b) : call{b, t.how, t.output}, finish(epilogue_of<Vectors>(t.activation)) {
-    finish.output = b.output, finish.pools_2x2 = t.pools_2x2;
-    if (t.residual) finish.residual = b.inputs[t.inputs.size()];
+  plain_execution(const task& t, const buffers& b) : call(t, b), finish(epilogue_of<Vectors>(t.activation)) {
+    finish.output = call.output, finish.pools_2x2 = t.pools_2x2;
+    if (t.residual) finish.residual = call.inputs[t.inputs.size()];
   }
   void write_back() {}
 };

@@ -17,12 +17,12 @@ template <class Convert> class converted_execution {
   const float* residual = nullptr;
 
   converted_execution(const task& t, const tensor::shape& written, const buffers& b)
-      : call{b, t.how, t.output, t.output_pitch, t.pitches}, written_(written), stored_as_(t.output) {
+      : call(t, b), written_(written), stored_as_(t.output.layout) {
     using tensor::layout;
     const auto count = t.inputs.size();
-    if (t.residual) residual = b.inputs[count];
+    if (t.residual) residual = call.inputs[count];
     if (!t.how.converts) return;
-    const auto stored = [&](std::size_t k) { return t.layouts.empty() ? layout::plain : t.layouts[k]; };
+    const auto stored = [&](std::size_t k) { return t.input(k).layout; };
     std::byte* at = b.scratch + (t.how.scratch_bytes + 63) / 64 * 64;
     // The operand in layout `as`: where it lies, or converted into the scratch.
     const auto held = [&](const float* x, const tensor::shape& s, layout from, layout as) {
@@ -33,12 +33,13 @@ template <class Convert> class converted_execution {
       Convert::to(as, s, x, to);
       return static_cast<const float*>(to);
     };
-    for (std::size_t k = 0; k < count; ++k) inputs_[k] = held(b.inputs[k], t.inputs[k], stored(k), t.how.reads(t.output));
+    for (std::size_t k = 0; k < count; ++k)
+      inputs_[k] = held(call.inputs[k], t.inputs[k], stored(k), t.how.reads(t.output.layout));
     call.inputs = inputs_.data();
-    call.result = tensor::has_blocks(t.result) ? t.how.writes(t.output) : layout::plain;
+    call.result = tensor::has_blocks(t.result) ? t.how.writes(t.output.layout) : layout::plain;
     if (residual) residual = held(residual, t.result, stored(count), call.result);
-    if (algorithm::converted_bytes(written, t.output, call.result) == 0) return;
-    stored_ = b.output, call.output = reinterpret_cast<float*>(at);
+    if (algorithm::converted_bytes(written, t.output.layout, call.result) == 0) return;
+    stored_ = call.output, call.output = reinterpret_cast<float*>(at);
   }
   converted_execution(const converted_execution&) = delete;
   converted_execution& operator=(const converted_execution&) = delete;
@@ -52,7 +53,7 @@ template <class Convert> class converted_execution {
   const tensor::shape written_;
   const tensor::layout stored_as_;
   float* stored_ = nullptr;  ///< where the output is to be written back to, or null
-  std::array<const float*, algorithm::max_converted> inputs_;
+  std::array<const void*, algorithm::max_converted> inputs_;
 };
 
 }  // namespace dice::kernels::detail

@@ -15,7 +15,7 @@ struct kernel<openmp::backend, openmp::convolutions<Kind, Height, Width>> : open
   static constexpr bool winograd = Height > 0;
 
   /// `variant`: the size of Winograd's algorithm (algorithm::winograd), 0 for the direct convolution.
-  static void prepare(const ops::conv& op, graph::shapes in, const tensor::shape& result, int variant, source from,
+  static void prepare(const ops::conv& op, graph::shapes in, const tensor::shape& result, int variant, floats from,
                       std::byte* to) {
     if constexpr (winograd)
       if (variant > 0)

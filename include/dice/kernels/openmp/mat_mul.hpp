@@ -11,7 +11,7 @@ namespace dice::kernels {
 template <> struct kernel<openmp::backend, ops::mat_mul> : openmp::base<ops::mat_mul> {
   static constexpr int block = openmp::block;
 
-  static void prepare(const ops::mat_mul& op, graph::shapes, const tensor::shape& result, int, source from, std::byte* to) {
+  static void prepare(const ops::mat_mul& op, graph::shapes, const tensor::shape& result, int, floats from, std::byte* to) {
     const algorithm::matrix m(op, result);
     auto* packed = reinterpret_cast<float*>(to);
     openmp::parallel_for(m.column_blocks(), m.depth * block, [&](std::int64_t begin, std::int64_t end) {
@@ -70,7 +70,7 @@ template <> struct kernel<openmp::backend, ops::mat_mul> : openmp::base<ops::mat
                        std::int64_t first, std::int64_t rows, std::int64_t column, const openmp::tiling& tiles,
                        std::int64_t begin, std::int64_t end) {
     using namespace openmp;
-    constexpr std::int64_t together = 8, part = 16 * 1024 / (tile_blocks * block * block * tensor::element_bytes);
+    constexpr std::int64_t together = 8, part = 16 * 1024 / (tile_blocks * block * block * tensor::float_bytes);
     constexpr std::int64_t plane = together * tile_pixels * block;
     alignas(64) float sums[tile_blocks * plane];
     const auto* const weights = reinterpret_cast<const float*>(c.packed) + column * m.depth * block;

@@ -62,7 +62,7 @@ struct execution : no_denormals, detail::converted_execution<conversion> {
   execution(const task& t, const buffers& b)
       : converted_execution(t, written_by(t), b), finish(epilogue_of<true>(t.activation)) {
     finish.output = call.output, finish.residual = residual, finish.pools_2x2 = t.pools_2x2;
-    if (!residual || (call.output_pitch == 0 && call.pitches.empty())) return;
+    if (!residual || !t.has_pitches()) return;
     const auto dense = t.result.product(2, t.result.rank) * (call.result == tensor::layout::blocked ? tensor::block : 1);
     finish.plane = call.output_plane(dense);
     finish.residual_skip = call.plane(t.inputs.size(), dense) - finish.plane;

@@ -123,7 +123,7 @@ void convolve_blocks(const band& b, const tiling& tiles, std::int64_t first, std
   const bool mixed = reads.size() > form.group_channels;
   const auto first_in = reads.from / Lanes, last_in = (reads.to + Lanes - 1) / Lanes;
   const auto step = b.step;
-  const auto most = std::max<std::int64_t>(1, cache / (taps * Lanes * block * blocks * tensor::element_bytes));
+  const auto most = std::max<std::int64_t>(1, cache / (taps * Lanes * block * blocks * tensor::float_bytes));
   const auto parts = (last_in - first_in + most - 1) / most;
   const float* weights = b.weights + first * depth;
   float* output = b.output + first * b.plane + (b.first_row * form.x.out + b.first_column) * block;
@@ -163,7 +163,7 @@ template <int Lanes> DICE_SHARED void convolve_band(const band& b, std::int64_t 
   const tiling tiles(b.rows, b.columns);
   const std::int64_t together = form.groups == 1 ? tile_blocks : 1;  // with groups, blocks may read different channels
   const auto columns = (form.out_blocks() + together - 1) / together;
-  const auto bytes = b.rows * b.columns * form.in_blocks() * Lanes * tensor::element_bytes;
+  const auto bytes = b.rows * b.columns * form.in_blocks() * Lanes * tensor::float_bytes;
   auto chunks = form.in_place ? (bytes + large_map - 1) / large_map : 1;
   if (threads > 1) chunks = std::max(chunks, (4 * threads + columns - 1) / columns);
   chunks = std::min(chunks, tiles.size());

@@ -134,7 +134,7 @@ inline void convolve_depthwise(const algorithm::convolution& form, const window&
   const float* bias = packed + form.weight_elements();
   const auto planes = form.images * blocks;
   const auto from = c.plane(0, form.y.in * form.x.in * block), to = c.output_plane(form.y.out * form.x.out * block);
-  parallel_rows(planes, w.rows(), planes * form.y.in * form.x.in * block * tensor::element_bytes > large_map,
+  parallel_rows(planes, w.rows(), planes * form.y.in * form.x.in * block * tensor::float_bytes > large_map,
                 taps * w.columns() * block_vectors, [&](std::int64_t plane, std::int64_t begin, std::int64_t end) {
                   const auto b = plane % blocks;
                   for (auto y = w.top + begin; y < w.top + end; ++y)

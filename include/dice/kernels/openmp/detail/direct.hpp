@@ -13,10 +13,10 @@
 namespace dice::kernels::openmp {
 
 /// Packs the weights in the order that algorithm::convolution states.
-inline void prepare_direct(const ops::conv& op, const algorithm::convolution& f, source from, float* to) {
+inline void prepare_direct(const ops::conv& op, const algorithm::convolution& f, floats from, float* to) {
   const auto taps = f.taps(), channels = f.group_channels;
   float* const bias = to + f.weight_elements();
-  std::fill_n(to, f.packed_bytes() / tensor::element_bytes, 0.0f);
+  std::fill_n(to, f.packed_bytes() / tensor::float_bytes, 0.0f);
   for (std::int64_t b = 0; b < f.out_blocks(); ++b) {
     const auto first_out = b * block, there = std::min<std::int64_t>(block, f.out_channels - first_out);
     // For each output channel: its first input channel, and its weights.

@@ -67,7 +67,7 @@ DICE_SHARED inline void multiply(const float* x, const float* w, const float* bi
                                  std::int64_t columns, std::int64_t depth, const epilogue& e) {
   constexpr int tile = platform::vector_registers >= 32 ? 4 : 2;
   // Rows of x that stay in the second-level cache while all columns use them.
-  const auto most = std::max<std::int64_t>(tile, 256 * 1024 / (depth * tensor::element_bytes) / tile * tile);
+  const auto most = std::max<std::int64_t>(tile, 256 * 1024 / (depth * tensor::float_bytes) / tile * tile);
   const auto blocks = (columns + 3) / 4;
   parallel_for(blocks, 4 * rows * depth / width, [&](std::int64_t begin, std::int64_t end) {
     const auto first = begin * 4, stop = std::min(columns, end * 4);

@@ -76,7 +76,7 @@ void pool(const Op& op, const tensor::shape& in, const tensor::shape& result, co
 
   const auto planes = in[0] * tensor::blocks(in[1]), work = row * y.kernel * x.kernel;
   const auto in_plane = c.plane(0, y.in * x.in * block), out_plane = c.output_plane(y.out * row);
-  const bool large = planes * y.in * x.in * block * tensor::element_bytes > large_map;
+  const bool large = planes * y.in * x.in * block * tensor::float_bytes > large_map;
   parallel_rows(planes, y.out, large, work, [&](std::int64_t plane, std::int64_t begin, std::int64_t end) {
     for (auto oy = begin; oy < end; ++oy) {
       const auto rows = y.inside(oy);

@@ -279,7 +279,7 @@ template <int Height, int Width> void convolve_winograd(const algorithm::winogra
 /// Transforms weights (out_channels, channels, kh, kw) in double precision, a block of output channels at a time; pads the
 /// bias.
 template <int Height, int Width>
-void transform_weights(const algorithm::winograd& f, source from, bool with_bias, float* to) {
+void transform_weights(const algorithm::winograd& f, floats from, bool with_bias, float* to) {
   using doubles = double __attribute__((vector_size(block * sizeof(double))));
   using floats = float __attribute__((vector_size(block * sizeof(float))));
   with_filters<Height, Width>(f, [&]<class Y, class X>() {
