@@ -8,11 +8,4 @@ namespace dice::kernels {
 #define DICE_COMPILES(name) template struct compiled<cudnn::backend, ops::name>;
 DICE_COMPUTED_OPERATORS(DICE_COMPILES)
 
-template struct compiled<cudnn::fp16, ops::conv>;
-template struct compiled<cudnn::fp16, ops::gemm>;
-template struct compiled<cudnn::fp16, ops::mat_mul>;
-template struct compiled<cudnn::bf16, ops::conv>;
-template struct compiled<cudnn::bf16, ops::gemm>;
-template struct compiled<cudnn::bf16, ops::mat_mul>;
-
 }  // namespace dice::kernels

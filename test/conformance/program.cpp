@@ -64,7 +64,8 @@ network_tables::network_tables(const onnx2hpp::network& net, const std::string& 
       if (!graph::describe(op, in, l, edges_.data() + l.first_edge)) throw std::logic_error("a layer's shape does not fit");
       chosen_.push_back(algorithm::choose<cpu>(op, in, l.output));
       smallest_.push_back(algorithm::detail::smallest<cpu>(op, in, l.output));
-      kernels_.push_back(assembly::detail::alone<cpu>(op, in, l.output, chosen_.back(), smallest_.back()));
+      const auto& how = chosen_.back().packed_bytes ? chosen_.back() : smallest_.back();
+      kernels_.push_back(assembly::detail::alone<cpu>(op, in, l.output, how));
     });
   tables_.parameters = parameter_views_;
   tables_.algorithms.chosen[cpu] = chosen_;

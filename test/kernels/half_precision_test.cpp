@@ -2,27 +2,38 @@
 #include "kernels/harness.hpp"
 
 #include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
 
 namespace {
 
 using namespace harness;
 
-template <class Backend> struct half_precision : ::testing::Test {
+using platform::numbers;
+
+template <class Numbers> struct half_precision : ::testing::Test {
   /// The error allowed for rounding to 11 or 8 bits, relative to the largest result.
-  static constexpr double rounding = std::is_same_v<Backend, kernels::cudnn::bf16> ? 3e-2 : 4e-3;
+  static constexpr double rounding = Numbers::value == numbers::bf16 ? 3e-2 : 4e-3;
+
+  template <class Op> static std::vector<float> compute_half(const problem<Op>& p, const ending& e = {}) {
+    constexpr algorithm::method by{algorithm::backend::cudnn, Numbers::value};
+    return compute<kernels::cudnn::backend>(p, e, algorithm::choose<by>(p.op, graph::shapes(p.in), p.result()));
+  }
 
   template <class Op> static void near(problem<Op> p, const std::string& what, const ending& activation = {}) {
     const auto expected = compute<kernels::reference::backend>(p, activation);
     for (const auto layout : {tensor::layout::plain, tensor::layout::blocked}) {
       p.layout = layout;
-      const auto e = error(compute<Backend>(p, activation), expected);
+      const auto e = error(compute_half(p, activation), expected);
       EXPECT_LE(e, rounding) << what;
       // And it was rounded: float32 would be far closer.
       EXPECT_GT(e, 1e-6) << what;
     }
   }
 };
-using both = ::testing::Types<kernels::cudnn::fp16, kernels::cudnn::bf16>;
+using both =
+    ::testing::Types<std::integral_constant<numbers, numbers::fp16>, std::integral_constant<numbers, numbers::bf16>>;
 TYPED_TEST_SUITE(half_precision, both);
 
 TYPED_TEST(half_precision, convolutions) {
@@ -55,9 +66,9 @@ TYPED_TEST(half_precision, products) {
 TYPED_TEST(half_precision, others) {
   const ops::conv grouped{.channels = 12, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .group = 3, .bias = true};
   const auto p = make(grouped, {{1, 6, 8, 8}}, {{12, 2, 3, 3}, {12}});
-  EXPECT_LE(error(compute<TypeParam>(p), compute<kernels::reference::backend>(p)), 1e-4);
+  EXPECT_LE(error(TestFixture::compute_half(p), compute<kernels::reference::backend>(p)), 1e-4);
   const auto q = make(ops::max_pool{.kernel = {3, 3}, .strides = {2, 2}}, {{1, 6, 9, 9}});
-  EXPECT_EQ(compute<TypeParam>(q), compute<kernels::reference::backend>(q));
+  EXPECT_EQ(TestFixture::compute_half(q), compute<kernels::reference::backend>(q));
 }
 
 }  // namespace

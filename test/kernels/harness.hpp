@@ -246,7 +246,7 @@ inline std::vector<float> compute_there(const job& j) {
   float* const output = there.put(around);
   if (j.in_place) {
     // A kernel runs several times before it is recorded, so each run needs the original input.
-    there.again(output + guard, inputs[0], count);
+    there.again(output + guard, static_cast<const float*>(inputs[0]), count);
     inputs[0] = output + guard;
   }
   if (!j.residual.empty()) inputs.push_back(there.put(stored(j.residual, what.result, held.back().layout)));

@@ -1,21 +1,17 @@
-// Which backends there are, and which one computes for a unit.
+// Which backends there are, in which numbers they compute, and what computes for a unit.
 #pragma once
 
 #include "dice/platform/unit.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 
 namespace dice::algorithm {
 
-enum class backend : std::uint8_t {
-  reference,
-  openmp,
-  cudnn,
-  cudnn_fp16,  ///< the same with convolutions and products in numbers of 16 bits
-  cudnn_bf16
-};
-inline constexpr int backends = 5;  ///< how many there are
+enum class backend : std::uint8_t { reference, openmp, cudnn };
+inline constexpr int backends = 3;  ///< how many there are
 
 /// Its bit in a set of backends.
 constexpr unsigned bit(backend b) { return 1u << static_cast<unsigned>(b); }
@@ -36,7 +32,7 @@ template <class T> struct by_backend {
 
 /// The processor on which a backend computes.
 constexpr platform::processor processor_of(backend b) {
-  return b == backend::reference || b == backend::openmp ? platform::processor::cpu : platform::processor::gpu;
+  return b == backend::cudnn ? platform::processor::gpu : platform::processor::cpu;
 }
 
 /// The set of all backends that compute on such processors.
@@ -49,15 +45,64 @@ constexpr unsigned backends_on(platform::processor p) {
 /// The backend that computes for a unit in this build: OpenMP where it is built in, else the reference kernels; cuDNN for
 /// GPUs.
 constexpr backend backend_of(const platform::unit& u) {
-  if (u.processor() == platform::processor::gpu) {
-    if (u.precision == platform::numbers::fp16) return backend::cudnn_fp16;
-    return u.precision == platform::numbers::bf16 ? backend::cudnn_bf16 : backend::cudnn;
-  }
+  if (u.processor() == platform::processor::gpu) return backend::cudnn;
 #ifdef DICE_WITH_OPENMP
   return backend::openmp;
 #else
   return backend::reference;
 #endif
 }
+
+/// A backend, and the numbers in which it computes convolutions and products.
+struct method {
+  backend by;
+  platform::numbers in;
+
+  constexpr method(backend b, platform::numbers n = platform::numbers::float32) : by(b), in(n) {}
+  friend constexpr bool operator==(const method&, const method&) = default;
+};
+
+/// All that need algorithms of their own. (TF32 has those of float32; the GPU rounds when it multiplies.)
+inline constexpr method methods[]{backend::reference,
+                                  backend::openmp,
+                                  backend::cudnn,
+                                  {backend::cudnn, platform::numbers::fp16},
+                                  {backend::cudnn, platform::numbers::bf16}};
+
+/// How a unit computes in this build.
+constexpr method method_of(const platform::unit& u) {
+  return {backend_of(u), u.precision == platform::numbers::tf32 ? platform::numbers::float32 : u.precision};
+}
+
+/// Calls f.template operator()<M>() for each method M.
+template <class F> constexpr void for_each_method(F&& f) {
+  [&]<std::size_t... M>(std::index_sequence<M...>) { (f.template operator()<methods[M]>(), ...); }
+  (std::make_index_sequence<std::size(methods)>{});
+}
+
+namespace detail {
+
+struct places {
+  int of[backends][platform::number_types]{};
+
+  constexpr places() {
+    int i = 0;
+    for (const auto& m : methods) of[static_cast<int>(m.by)][static_cast<int>(m.in)] = i++;
+  }
+};
+inline constexpr places all_places;
+
+}  // namespace detail
+
+/// The place of a method in `methods`.
+constexpr int place_of(const method& m) { return detail::all_places.of[static_cast<int>(m.by)][static_cast<int>(m.in)]; }
+
+/// A value for each method.
+template <class T> struct by_method {
+  T values[std::size(methods)]{};
+
+  constexpr T& operator[](const method& m) { return values[place_of(m)]; }
+  constexpr const T& operator[](const method& m) const { return values[place_of(m)]; }
+};
 
 }  // namespace dice::algorithm

@@ -64,11 +64,11 @@ struct choice {
   }
 };
 
-/// How each backend computes the layers of a network as the anchors of groups, by id; empty for backends that are not used.
+/// How each method computes the layers of a network as the anchors of groups, by id; empty for backends that are not used.
 struct tables {
-  by_backend<meta::view<choice>> chosen{};
-  by_backend<meta::view<choice>> smallest{};  ///< with the smallest weights or working memory
-  by_backend<meta::view<choice>> direct{};    ///< for devices with direct_convolutions
+  by_method<meta::view<choice>> chosen{};
+  by_method<meta::view<choice>> smallest{};  ///< with the smallest weights or working memory
+  by_method<meta::view<choice>> direct{};    ///< for devices with direct_convolutions
 };
 
 /// Bytes of scratch for a copy in layout `to` of a tensor of shape `s` that is stored as `from`; 0 if no copy is needed.

@@ -10,10 +10,12 @@ namespace dice::algorithm {
 ///   int variants(op, in)                       how many ways there are, 0 … n - 1, of which 0 has the smallest weights, and
 ///                                              computes convolutions directly
 ///   choice variant(op, in, result, number)     one of them
-///   choice smallest(op, in, result)            for devices with little memory; without, variant 0
+///   choice smallest(op, in, result, numbers)   for devices with little memory; without, variant 0
 ///   bool tunes                                 true: --tune chooses among the variants
 template <backend B> struct chooser {
-  template <class Op> static constexpr choice choose(const Op&, graph::shapes, const tensor::shape&) { return {}; }
+  template <class Op> static constexpr choice choose(const Op&, graph::shapes, const tensor::shape&, platform::numbers) {
+    return {};
+  }
 };
 
 }  // namespace dice::algorithm

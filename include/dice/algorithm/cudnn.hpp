@@ -101,14 +101,19 @@ constexpr choice choose_half(const Op& op, graph::shapes, const tensor::shape&) 
   return {.packed_bytes = (2 * op.columns * op.depth + 3) / 4 * 4 + 4 * op.columns, .converts = true};
 }
 
-template <backend B>
-requires(processor_of(B) == platform::processor::gpu) struct chooser<B> {
-  template <class Op> static constexpr choice choose(const Op& op, graph::shapes in, const tensor::shape& result) {
-    return B == backend::cudnn ? choose_cudnn(op, in, result) : choose_half(op, in, result);
+template <> struct chooser<backend::cudnn> {
+  /// With packed weights, the variant is the number of `numbers`, of 16 bits.
+  template <class Op>
+  static constexpr choice choose(const Op& op, graph::shapes in, const tensor::shape& result, platform::numbers numbers) {
+    if (numbers == platform::numbers::float32) return choose_cudnn(op, in, result);
+    auto out = choose_half(op, in, result);
+    if (out.packed_bytes > 0) out.variant = static_cast<int>(numbers);
+    return out;
   }
   /// Without working memory for engines.
-  template <class Op> static constexpr choice smallest(const Op& op, graph::shapes in, const tensor::shape& result) {
-    auto out = choose(op, in, result);
+  template <class Op>
+  static constexpr choice smallest(const Op& op, graph::shapes in, const tensor::shape& result, platform::numbers numbers) {
+    auto out = choose(op, in, result, numbers);
     const auto workspace = choose_cudnn(op, in, result).scratch_bytes;
     out.scratch_bytes = std::max<std::int64_t>(0, out.scratch_bytes - workspace);
     return out;

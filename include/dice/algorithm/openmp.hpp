@@ -91,7 +91,8 @@ constexpr choice choose_openmp(const ops::conv& op, graph::shapes in, const tens
 template <> struct chooser<backend::openmp> {
   static constexpr bool tunes = true;
 
-  template <class Op> static constexpr choice choose(const Op& op, graph::shapes in, const tensor::shape& result) {
+  template <class Op>
+  static constexpr choice choose(const Op& op, graph::shapes in, const tensor::shape& result, platform::numbers) {
     return choose_openmp(op, in, result);
   }
   template <class Op> static constexpr int variants(const Op& op, graph::shapes in) { return variants_openmp(op, in); }

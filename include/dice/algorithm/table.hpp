@@ -14,21 +14,21 @@
 
 namespace dice::algorithm {
 
-/// How backend B computes `op` on inputs of shapes `in` with an output of shape `result`.
-template <backend B, class Op> constexpr choice choose(const Op& op, graph::shapes in, const tensor::shape& result) {
-  return chooser<B>::choose(op, in, result);
+/// How method M computes `op` on inputs of shapes `in` with an output of shape `result`.
+template <method M, class Op> constexpr choice choose(const Op& op, graph::shapes in, const tensor::shape& result) {
+  return chooser<M.by>::choose(op, in, result, M.in);
 }
 
-/// Variants of backend B for `op`, 0 … n - 1, of which 0 has the smallest weights; and one of them.
+/// Variants of backend B for `op`, 0 … n - 1, of which 0 has the smallest weights; and one of them, in method M.
 template <backend B, class Op> constexpr int variants(const Op& op, graph::shapes in) {
   if constexpr (requires { chooser<B>::variants(op, in); }) return chooser<B>::variants(op, in);
   else return 1;
 }
-template <backend B, class Op>
+template <method M, class Op>
 constexpr choice variant(const Op& op, graph::shapes in, const tensor::shape& result, int number) {
-  if constexpr (requires { chooser<B>::variant(op, in, result, number); })
-    return chooser<B>::variant(op, in, result, number);
-  else return choose<B>(op, in, result);
+  if constexpr (requires { chooser<M.by>::variant(op, in, result, number); })
+    return chooser<M.by>::variant(op, in, result, number);
+  else return choose<M>(op, in, result);
 }
 
 namespace detail {
@@ -47,78 +47,79 @@ template <class Net> consteval bool has_table() {
 }
 
 /// With variant `number`, which --tune measured, or as choose() says if `number` is negative.
-template <backend B, class Op>
+template <method M, class Op>
 constexpr choice measured(const Op& op, graph::shapes in, const tensor::shape& result, int number) {
-  return number >= 0 ? variant<B>(op, in, result, number) : choose<B>(op, in, result);
+  return number >= 0 ? variant<M>(op, in, result, number) : choose<M>(op, in, result);
 }
 
-/// Whether --tune chooses among the variants of backend B.
-template <backend B>
+/// Whether --tune chooses among the variants of method M.
+template <method M>
 concept is_tunable = requires {
-  requires chooser<B>::tunes;
+  requires chooser<M.by>::tunes;
 };
 
-template <backend B, class Op> constexpr choice smallest(const Op& op, graph::shapes in, const tensor::shape& result) {
-  if constexpr (requires { chooser<B>::smallest(op, in, result); }) return chooser<B>::smallest(op, in, result);
-  else return variant<B>(op, in, result, 0);
+template <method M, class Op> constexpr choice smallest(const Op& op, graph::shapes in, const tensor::shape& result) {
+  if constexpr (requires { chooser<M.by>::smallest(op, in, result, M.in); })
+    return chooser<M.by>::smallest(op, in, result, M.in);
+  else return variant<M>(op, in, result, 0);
 }
 
 }  // namespace detail
 
-/// How backend B computes each layer of Net as the anchor of a group, by id.
-template <class Net, backend B>
+/// How method M computes each layer of Net as the anchor of a group, by id.
+template <class Net, method M>
 inline constexpr std::array<choice, Net::size> choices = []<int... Id>(std::integer_sequence<int, Id...>) {
   constexpr auto& net = graph::view_of<Net>;
-  if constexpr (detail::is_tunable<B> && detail::has_table<Net>()) {
+  if constexpr (detail::is_tunable<M> && detail::has_table<Net>()) {
     constexpr auto& numbers = tuned<Net>::variants;
-    constexpr bool fits[]{numbers[Id] < variants<B>(Net::template layer<Id>::op, net.operands(Id))...};
+    constexpr bool fits[]{numbers[Id] < variants<M.by>(Net::template layer<Id>::op, net.operands(Id))...};
     static_assert(std::find(std::begin(fits), std::end(fits), false) == std::end(fits),
                   "the table that --tune made has a variant that its layer does not have: delete the file that TUNED names, "
                   "build, and run the program with --tune FILE");
     return std::array<choice, Net::size>{
-        detail::measured<B>(Net::template layer<Id>::op, net.operands(Id), Net::template layer<Id>::result, numbers[Id])...};
+        detail::measured<M>(Net::template layer<Id>::op, net.operands(Id), Net::template layer<Id>::result, numbers[Id])...};
   } else {
     return std::array<choice, Net::size>{
-        choose<B>(Net::template layer<Id>::op, net.operands(Id), Net::template layer<Id>::result)...};
+        choose<M>(Net::template layer<Id>::op, net.operands(Id), Net::template layer<Id>::result)...};
   }
 }
 (std::make_integer_sequence<int, Net::size>{});
 
 /// The same with the smallest weights or working memory, for devices without room for those.
-template <class Net, backend B>
+template <class Net, method M>
 inline constexpr std::array<choice, Net::size> smallest_choices = []<int... Id>(std::integer_sequence<int, Id...>) {
-  return std::array<choice, Net::size>{detail::smallest<B>(Net::template layer<Id>::op, graph::view_of<Net>.operands(Id),
+  return std::array<choice, Net::size>{detail::smallest<M>(Net::template layer<Id>::op, graph::view_of<Net>.operands(Id),
                                                            Net::template layer<Id>::result)...};
 }
 (std::make_integer_sequence<int, Net::size>{});
 
 namespace detail {
 
-template <class Net, backend B> constexpr const auto& direct() {
-  if constexpr (is_tunable<B>) return smallest_choices<Net, B>;  // variant 0
-  else return choices<Net, B>;                                   // one way, or the choice is made when a program starts
+template <class Net, method M> constexpr const auto& direct() {
+  if constexpr (is_tunable<M>) return smallest_choices<Net, M>;  // variant 0
+  else return choices<Net, M>;                                   // one way, or the choice is made when a program starts
 }
 
 }  // namespace detail
 
 /// The same for devices with direct_convolutions.
-template <class Net, backend B> inline constexpr const auto& direct_choices = detail::direct<Net, B>();
+template <class Net, method M> inline constexpr const auto& direct_choices = detail::direct<Net, M>();
 
-/// The same as plain values: of a backend, and of a unit.
-template <class Net, backend B> inline constexpr std::span<const choice> choices_of = choices<Net, B>;
+/// The same as plain values: of a method, and of a unit.
+template <class Net, method M> inline constexpr std::span<const choice> choices_of = choices<Net, M>;
 template <class Net, platform::unit On>
 inline constexpr std::span<const choice> choices_on = []() -> std::span<const choice> {
-  if constexpr (On.direct) return direct_choices<Net, backend_of(On)>;
-  else return choices_of<Net, backend_of(On)>;
+  if constexpr (On.direct) return direct_choices<Net, method_of(On)>;
+  else return choices_of<Net, method_of(On)>;
 }();
 
 namespace detail {
 
-template <class Net, unsigned Set, backend B> constexpr void add_tables(tables& to) {
-  if constexpr ((Set & bit(B)) != 0) {
-    to.chosen[B] = choices<Net, B>;
-    to.smallest[B] = smallest_choices<Net, B>;
-    to.direct[B] = direct_choices<Net, B>;
+template <class Net, unsigned Set, method M> constexpr void add_tables(tables& to) {
+  if constexpr ((Set & bit(M.by)) != 0) {
+    to.chosen[M] = choices<Net, M>;
+    to.smallest[M] = smallest_choices<Net, M>;
+    to.direct[M] = direct_choices<Net, M>;
   }
 }
 
@@ -128,7 +129,7 @@ template <class Net, unsigned Set, backend B> constexpr void add_tables(tables& 
 template <class Net, unsigned Set>
 inline constexpr tables tables_of = [] {
   tables out;
-  for_each_backend([&]<backend B>() { detail::add_tables<Net, Set, B>(out); });
+  for_each_method([&]<method M>() { detail::add_tables<Net, Set, M>(out); });
   return out;
 }();
 

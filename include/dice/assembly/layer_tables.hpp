@@ -17,12 +17,21 @@ namespace dice::assembly {
 
 namespace detail {
 
-/// An unfused layer computed by backend B; its `pack` is set if one of the two choices packs weights.
+/// How backend B computes layer l of Net by one of its methods: one that packs weights, if there is one.
+template <class Net, algorithm::backend B> constexpr algorithm::choice packing(int l) {
+  algorithm::choice out = algorithm::choices<Net, B>[l];
+  algorithm::for_each_method([&]<algorithm::method M>() {
+    if constexpr (M.by == B)
+      for (const auto* how : {&algorithm::choices<Net, M>[l], &algorithm::smallest_choices<Net, M>[l]})
+        if (out.packed_bytes == 0) out = *how;
+  });
+  return out;
+}
+
+/// An unfused layer computed by backend B, as `how` says; its `pack` is set if that packs weights.
 template <algorithm::backend B, class Op>
-constexpr kernels::entry alone(const Op& op, graph::shapes in, const tensor::shape& result, const algorithm::choice& chosen,
-                               const algorithm::choice& smallest) {
-  if constexpr (kernels::computes<kernels::tag<B>, Op>)
-    return kernels::entry_for<kernels::tag<B>>(op, in, result, chosen.packed_bytes ? chosen : smallest);
+constexpr kernels::entry alone(const Op& op, graph::shapes in, const tensor::shape& result, const algorithm::choice& how) {
+  if constexpr (kernels::computes<kernels::tag<B>, Op>) return kernels::entry_for<kernels::tag<B>>(op, in, result, how);
   else return {.what = {.op = &op}, .variants = 0};
 }
 
@@ -59,8 +68,7 @@ inline constexpr auto computes_of = []<int... Id>(std::integer_sequence<int, Id.
 template <class Net, algorithm::backend B>
 inline constexpr std::array<kernels::entry, Net::size> kernels_of = []<int... Id>(std::integer_sequence<int, Id...>) {
   std::array<kernels::entry, Net::size> out{alone<B>(Net::template layer<Id>::op, graph::view_of<Net>.operands(Id),
-                                                     Net::template layer<Id>::result, algorithm::choices<Net, B>[Id],
-                                                     algorithm::smallest_choices<Net, B>[Id])...};
+                                                     Net::template layer<Id>::result, packing<Net, B>(Id))...};
   for (int l = 0; l < Net::size; ++l)
     if (!on_floats(graph::view_of<Net>, l)) out[l].variants = 0;
   return out;

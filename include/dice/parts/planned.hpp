@@ -24,14 +24,14 @@ struct parts_input {
   meta::view<graph::any_operator> operators;  ///< by layer
   placement::assignment where;
   meta::view<platform::device> devices;
-  algorithm::by_backend<meta::view<algorithm::choice>> algorithms{};  ///< of whole layers
-  meta::view<meta::view<graph::parameter>> parameters{};              ///< by layer
+  algorithm::by_method<meta::view<algorithm::choice>> algorithms{};  ///< of whole layers
+  meta::view<meta::view<graph::parameter>> parameters{};             ///< by layer
 
   /// Whether its ranks have a part of layer `layer` each, smaller than the whole.
   constexpr bool is_split(int layer) const { return where.of(layer).has_parts(); }
   constexpr bool has_replicas(int layer) const { return where.of(layer).has_replicas(); }
   constexpr const algorithm::choice& algorithm_of(int layer, int rank) const {
-    return algorithms[algorithm::backend_of(devices[rank].unit)][layer];
+    return algorithms[algorithm::method_of(devices[rank].unit)][layer];
   }
 };
 

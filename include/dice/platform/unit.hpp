@@ -28,6 +28,7 @@ namespace platform {
 
 /// The numbers in which a GPU computes convolutions and matrix products; tensors are always float32.
 enum class numbers : unsigned char { float32, tf32, fp16, bf16 };
+inline constexpr int number_types = 4;  ///< how many there are
 
 /// Kinds of processors, each with backends of its own. All but the CPU are accelerators (kernels/accelerator.hpp).
 enum class processor : unsigned char { cpu, gpu };

@@ -81,7 +81,7 @@ class dynamic_plan {
     int at = 0;
     for (const auto& e : m.entries) {
       const auto on = platform::device_of(e.dev).unit;
-      if (e.what == placement::entry::kind::dev && tables.chosen[algorithm::backend_of(on)].empty())
+      if (e.what == placement::entry::kind::dev && tables.chosen[algorithm::method_of(on)].empty())
         return {placement::mistake::unit_without_backend, at, 0, on.index};
       ++at;
     }

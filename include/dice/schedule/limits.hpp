@@ -89,7 +89,7 @@ constexpr void select(const algorithm::tables& all, bool smallest, const plan_in
   for (std::size_t l = 0; l < to.size(); ++l) {
     const auto& unit = in.devices[in.owner[l]].unit;
     const auto& from = smallest ? all.smallest : unit.direct ? all.direct : all.chosen;
-    to[l] = from[algorithm::backend_of(unit)][l];
+    to[l] = from[algorithm::method_of(unit)][l];
   }
 }
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 namespace dice::schedule {
 
@@ -23,28 +24,28 @@ struct built_split {
 
 namespace detail {
 
-/// The algorithms of whole layers by backend, which memory limits may change. A layer of which a device with
-/// direct_convolutions computes a part, or some frames, is direct on all devices of that backend.
+/// The algorithms of whole layers by method, which memory limits may change. A layer of which a device with
+/// direct_convolutions computes a part, or some frames, is direct on all devices of that method.
 struct whole_algorithms {
-  algorithm::by_backend<meta::array<algorithm::choice>> chosen, smallest;
+  algorithm::by_method<meta::array<algorithm::choice>> chosen, smallest;
 
   constexpr whole_algorithms(const algorithm::tables& all, const placement::assignment& where,
                              meta::view<platform::device> devices) {
-    for (int b = 0; b < algorithm::backends; ++b)
+    for (std::size_t m = 0; m < std::size(algorithm::methods); ++m)
       for (const bool small : {false, true})
-        for (const auto& c : (small ? all.smallest : all.chosen).values[b])
-          (small ? smallest : chosen).values[b].push_back(c);
+        for (const auto& c : (small ? all.smallest : all.chosen).values[m])
+          (small ? smallest : chosen).values[m].push_back(c);
     for (int l = 0; l < static_cast<int>(where.work_of.size()); ++l)
       for (const int rank : where.ranks_of(where.of(l)))
         if (const auto& unit = devices[rank].unit; unit.direct) {
-          const auto by = algorithm::backend_of(unit);
+          const auto by = algorithm::method_of(unit);
           chosen[by][l] = all.direct[by][l];
         }
   }
-  constexpr algorithm::by_backend<meta::view<algorithm::choice>> view() const {
-    algorithm::by_backend<meta::view<algorithm::choice>> out;
-    for (int b = 0; b < algorithm::backends; ++b)
-      out.values[b] = {chosen.values[b].data(), static_cast<std::size_t>(chosen.values[b].size())};
+  constexpr algorithm::by_method<meta::view<algorithm::choice>> view() const {
+    algorithm::by_method<meta::view<algorithm::choice>> out;
+    for (std::size_t m = 0; m < std::size(algorithm::methods); ++m)
+      out.values[m] = {chosen.values[m].data(), static_cast<std::size_t>(chosen.values[m].size())};
     return out;
   }
 };
@@ -54,7 +55,7 @@ struct whole_algorithms {
 /// backend keep the same algorithm. Returns false if it replaced none.
 template <class Input>
 constexpr bool shrink(const Input& in, const built_split& now, whole_algorithms& whole, int rank, std::int64_t bytes) {
-  const auto by = algorithm::backend_of(in.devices[rank].unit);
+  const auto by = algorithm::method_of(in.devices[rank].unit);
   auto& chosen = whole.chosen[by];
   const auto& smallest = whole.smallest[by];
   const auto all = now.net.view();
@@ -93,9 +94,9 @@ constexpr bool shrink(const Input& in, const built_split& now, whole_algorithms&
 /// all devices, with the smallest algorithms if a device has a limit; `in.algorithms` is not read.
 template <class Input = parts::parts_input>
 [[gnu::cold]] constexpr built_split build_split(Input in, detail::whole_algorithms& whole, int in_flight) {
-  algorithm::by_backend<meta::array<algorithm::choice>> fastest;
-  for (int b = 0; b < algorithm::backends; ++b)
-    for (const auto& c : whole.chosen.values[b]) fastest.values[b].push_back(c);
+  algorithm::by_method<meta::array<algorithm::choice>> fastest;
+  for (std::size_t m = 0; m < std::size(algorithm::methods); ++m)
+    for (const auto& c : whole.chosen.values[m]) fastest.values[m].push_back(c);
   meta::array<std::int64_t> peaks;  // with these
   bool restored = false;
   for (int round = 1;; ++round) {
@@ -119,8 +120,8 @@ template <class Input = parts::parts_input>
       restored |= limit >= 0 && r.peak_bytes > limit && peaks[r.rank] < r.peak_bytes;
     }
     if (!restored) return out;  // else small algorithms did not help a rank
-    for (int b = 0; b < algorithm::backends; ++b)
-      for (int l = 0; l < fastest.values[b].size(); ++l) whole.chosen.values[b][l] = fastest.values[b][l];
+    for (std::size_t m = 0; m < std::size(algorithm::methods); ++m)
+      for (int l = 0; l < fastest.values[m].size(); ++l) whole.chosen.values[m][l] = fastest.values[m][l];
   }
 }
 

@@ -43,20 +43,20 @@ inline constexpr bool has_direct = std::any_of(placement::of<Net, Map>.devices.b
 
 template <class Net> using algorithms_of = std::array<algorithm::choice, Net::size>;
 
-/// Adds the tables of backend B if a device of the mapping needs them.
-template <class Net, class Map, algorithm::backend B> constexpr void add_tables(algorithm::tables& to) {
+/// Adds the tables of method M if a device of the mapping needs them.
+template <class Net, class Map, algorithm::method M> constexpr void add_tables(algorithm::tables& to) {
   constexpr const auto& devices = placement::of<Net, Map>.devices;
-  constexpr auto uses = [](const platform::device& d) { return algorithm::backend_of(d.unit) == B; };
+  constexpr auto uses = [](const platform::device& d) { return algorithm::method_of(d.unit) == M; };
   if constexpr (std::any_of(devices.begin(), devices.end(), uses)) {
-    to.chosen[B] = algorithm::choices<Net, B>;
-    if constexpr (has_limits<Net, Map>) to.smallest[B] = algorithm::smallest_choices<Net, B>;
-    if constexpr (has_direct<Net, Map>) to.direct[B] = algorithm::direct_choices<Net, B>;
+    to.chosen[M] = algorithm::choices<Net, M>;
+    if constexpr (has_limits<Net, Map>) to.smallest[M] = algorithm::smallest_choices<Net, M>;
+    if constexpr (has_direct<Net, Map>) to.direct[M] = algorithm::direct_choices<Net, M>;
   }
 }
 
 template <class Net, class Map> constexpr algorithm::tables tables() {
   algorithm::tables out;
-  algorithm::for_each_backend([&]<algorithm::backend B>() { add_tables<Net, Map, B>(out); });
+  algorithm::for_each_method([&]<algorithm::method M>() { add_tables<Net, Map, M>(out); });
   return out;
 }
 

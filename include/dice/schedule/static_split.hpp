@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <utility>
 
 namespace dice::schedule::detail {
@@ -36,14 +37,14 @@ template <class Net, class Map> consteval parts::parts_input unlimited_input() {
           .parameters = graph::parameters_of<Net>};
 }
 
-/// The algorithms of whole layers, by backend, where limits of devices may change them.
+/// The algorithms of whole layers, by method, where limits of devices may change them.
 template <class Net, class Map> consteval auto limit() {
   constexpr auto& where = placement::of<Net, Map>;
   whole_algorithms whole(tables<Net, Map>(), where.view(), where.devices);
   if constexpr (has_limits<Net, Map>) build_split(unlimited_input<Net, Map>(), whole, where.in_flight);
-  std::array<algorithms_of<Net>, algorithm::backends> out{};
-  for (std::size_t b = 0; b < out.size(); ++b)
-    for (int l = 0; l < whole.chosen.values[b].size(); ++l) out[b][l] = whole.chosen.values[b][l];
+  std::array<algorithms_of<Net>, std::size(algorithm::methods)> out{};
+  for (std::size_t m = 0; m < out.size(); ++m)
+    for (int l = 0; l < whole.chosen.values[m].size(); ++l) out[m][l] = whole.chosen.values[m][l];
   return out;
 }
 template <class Net, class Map> inline constexpr auto limited = limit<Net, Map>();
@@ -53,7 +54,7 @@ template <class Net, class Map>
 inline constexpr parts::parts_input split_input = [] {
   auto out = unlimited_input<Net, Map>();
   if constexpr (has_limits<Net, Map> || has_direct<Net, Map>)
-    for (std::size_t b = 0; b < algorithm::backends; ++b) out.algorithms.values[b] = limited<Net, Map>[b];
+    for (std::size_t m = 0; m < std::size(algorithm::methods); ++m) out.algorithms.values[m] = limited<Net, Map>[m];
   return out;
 }();
 

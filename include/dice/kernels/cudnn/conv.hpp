@@ -1,8 +1,9 @@
-// Convolution: dice's own kernel if each channel has its own filter, else cuDNN.
+// Convolution: dice's own kernel if each channel has its own filter, else cuDNN, in float32 or in 16 bits.
 #pragma once
 
 #include "dice/kernels/cudnn/detail/matrix.hpp"
 #include "dice/kernels/cudnn/detail/window.hpp"
+#include "dice/kernels/cudnn/half_precision.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -11,8 +12,13 @@
 namespace dice::kernels {
 
 template <> struct kernel<cudnn::backend, ops::conv> : cudnn::base<ops::conv> {
+  static void prepare(const ops::conv& op, graph::shapes in, const tensor::shape& result, int variant, floats from,
+                      std::byte* to) {
+    cudnn::prepare_half(op, {op, in[0], result}, in[0][1], cudnn::is_bf16(variant), from, to);
+  }
   static void compute(const ops::conv& op, graph::shapes in, const tensor::shape& result, const call& c,
                       const cudnn::ending& e) {
+    if (cudnn::is_half(c.how.variant)) return cudnn::convolve_half(op, in[0], result, c, e);
     algorithm::is_depthwise(op, in[0]) ? by_channel(op, in[0], result, c, e) : by_cudnn(op, in[0], result, c, e);
   }
 

@@ -12,7 +12,7 @@ DICE_API opened_accelerator open(const platform::unit& on);
 }  // namespace cudnn
 
 #ifdef DICE_WITH_CUDNN
-template <cudnn_backend Backend> inline constexpr opener open_accelerator<Backend> = &cudnn::open;
+template <> inline constexpr opener open_accelerator<cudnn::backend> = &cudnn::open;
 #endif
 
 }  // namespace dice::kernels
