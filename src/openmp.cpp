@@ -1,6 +1,7 @@
 // The kernels of the OpenMP backend except for convolutions and MatMul.
 #include "dice/kernels/openmp/openmp.hpp"
 #include "dice/kernels/compiled.hpp"
+#include "dice/kernels/openmp/convert.ipp"
 
 namespace dice::kernels {
 

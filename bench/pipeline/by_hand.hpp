@@ -48,7 +48,9 @@ class stage {
         const auto& picture = pictures[static_cast<std::size_t>(f) % pictures.size()];
         std::memcpy(input_[slot], picture.data(), picture.size() * sizeof(float));
       }
-      for (const auto& [kernel, at] : calls_[slot]) kernel->run(at);
+      for (const auto& [kernel, at, converts] : calls_[slot])
+        if (kernel) kernel->run(at);
+        else kernels::openmp::convert(converts, at.inputs[0], at.output);
       if (out_) MPI_Isend(sent_[slot], static_cast<int>(out_->bytes), MPI_BYTE, out_->to, 0, MPI_COMM_WORLD, &sending[slot]);
       if (output_[slot]) std::memcpy(result.data(), output_[slot], result.size() * sizeof(float));
       if (f + 2 < frames) receive(f + 2, receiving);
@@ -63,8 +65,9 @@ class stage {
 
  private:
   struct kernel_call {
-    const kernels::entry* kernel;
+    const kernels::entry* kernel;  ///< null: a conversion
     kernels::buffers at;
+    kernels::conversion converts{};
   };
 
   std::byte* address(const schedule::place& p, int slot) const {
@@ -88,16 +91,25 @@ class stage {
         out_ = &p.plan.messages[s.message];
         sent_[i] = address(out_->at_sender, slot);
         break;
+      case schedule::action::convert: {
+        const auto& from = p.plan.operands[static_cast<std::size_t>(s.first_operand)];
+        auto& inputs = operands_.emplace_back();
+        inputs[0] = address(from, slot);
+        calls_[i].push_back({nullptr,
+                             {inputs.data(), address(s.output, slot), nullptr, nullptr, nullptr},
+                             {p.layers.layers[s.layer].output, from.stored, s.output.stored}});
+        break;
+      }
       case schedule::action::compute: {
         auto& inputs = operands_.emplace_back();
         for (std::size_t k = 0; k < static_cast<std::size_t>(s.operands); ++k) {
           const auto& at = p.plan.operands[static_cast<std::size_t>(s.first_operand) + k];
-          inputs[k] = reinterpret_cast<float*>(address(at, slot));
+          inputs[k] = address(at, slot);
         }
         const int need = groups[s.group];  // weights_of() says which item the group has
         calls_[i].push_back({&p.kernels[s.group],
-                             {inputs.data(), reinterpret_cast<float*>(address(s.output, slot)), weights_.plain(need),
-                              weights_.packed(need), address(s.scratch, slot)}});
+                             {inputs.data(), address(s.output, slot), weights_.plain(need), weights_.packed(need),
+                              address(s.scratch, slot)}});
       }
     }
   }
@@ -113,7 +125,7 @@ class stage {
   weights::store weights_;
   const schedule::message *in_ = nullptr, *out_ = nullptr;
   std::array<std::byte*, 2> input_{}, output_{}, received_{}, sent_{};  ///< by slot; null where the rank has none
-  std::deque<std::array<const float*, 2>> operands_;
+  std::deque<std::array<const void*, 2>> operands_;
   std::array<std::vector<kernel_call>, 2> calls_;
 };
 

@@ -57,9 +57,8 @@ static_assert(form(mean(false, true), {s}) == blocked && form(mean(false, false)
 static_assert(form(mean(false, false), {s}) == plain && form(mean(true, true), {s}) == plain);
 static_assert(form(ops::global_average_pool{}, {s}) == blocked);
 static_assert(form(ops::global_average_pool{}, {{2, 24, 5, 7, 3}}) == plain);
-// More operands than a kernel can convert.
-constexpr std::array<shape, algorithm::max_converted + 1> many{};
-static_assert(!algorithm::choose_openmp(ops::sum{}, many, {}).converts);
-static_assert(algorithm::choose_openmp(ops::sum{}, many, {}).works == plain);
+// However many operands there are.
+constexpr std::array<shape, 100> many{};
+static_assert(algorithm::choose_openmp(ops::sum{}, many, {}).converts);
 
 }  // namespace

@@ -72,6 +72,7 @@ network_tables::network_tables(const onnx2hpp::network& net, const std::string& 
   tables_.algorithms.smallest[cpu] = smallest_;
   tables_.kernels[cpu] = kernels_;
   tables_.pieces[cpu] = assembly::detail::pieces_of<cpu>();
+  tables_.convert[cpu] = kernels::converts_by<kernels::tag<cpu>>;
 
   program_.version = version;
   program_.network = "network";

@@ -2,6 +2,7 @@
 // that sanitizers see any access beyond them; scratch and output start as NaN; guards surround the output.
 #pragma once
 
+#include <dice/kernels/run_converted.hpp>
 #include <dice/kernels/table.hpp>
 
 #include <gtest/gtest.h>
@@ -136,6 +137,7 @@ inline std::vector<float> plain(const float* from, const shape& s, tensor::layou
 struct job {
   kernels::task what;  ///< without layouts
   kernels::functions by;
+  kernels::converter convert;
   const std::vector<std::vector<float>>&inputs, &parameters;
   const std::vector<float>& residual;
   shape output;
@@ -151,16 +153,6 @@ struct job {
     for (const auto& s : what.inputs) out.push_back({.layout = layout_of(s)});
     out.push_back({.layout = layout_of(what.result)});
     return out;
-  }
-  /// The scratch as the plan counts it.
-  std::int64_t scratch() const {
-    auto work = (what.how.scratch_bytes + 63) / 64 * 64;
-    const auto held = [&](const shape& s, tensor::layout as) { work += algorithm::converted_bytes(s, layout_of(s), as); };
-    const auto in = what.how.reads(layout_of(what.result)), out = what.how.writes(layout_of(what.result));
-    for (const auto& s : what.inputs) held(s, in);
-    held(output, out);
-    if (!residual.empty()) held(what.result, out);
-    return work;
   }
 };
 
@@ -179,7 +171,7 @@ inline std::vector<float> compute_here(const job& j) {
     inputs.push_back(memory.emplace_back(stored(j.inputs[k], j.what.inputs[k], held[k].layout)).floats());
   for (const auto& x : j.parameters) parameters.push_back(memory.emplace_back(x).floats());
 
-  const auto work = algorithm.converts ? j.scratch() : (algorithm.scratch_bytes + 63) / 64 * 64;
+  const auto work = algorithm.scratch_bytes;
   buffer packed(algorithm.packed_bytes), scratch(work);
   constexpr std::size_t guard = 32;  // elements on both sides
   buffer output(std::vector<float>(count + 2 * guard, std::numeric_limits<float>::quiet_NaN()));
@@ -207,8 +199,10 @@ inline std::vector<float> compute_here(const job& j) {
     at.packed = packed.data();
     at.parameters = nullptr;
   }
-  if (j.regions.empty()) j.by.run(what, at);
-  for (const auto& r : j.regions) at.part = &r, j.by.run(what, at);
+  buffer copies(kernels::converted_bytes(what, j.output));
+  const auto run = [&] { kernels::run_converted(j.by, what, j.output, at, j.convert, copies.data()); };
+  if (j.regions.empty()) run();
+  for (const auto& r : j.regions) at.part = &r, run();
 
   bool untouched = true;
   for (std::size_t i = 0; i < guard; ++i)
@@ -254,8 +248,9 @@ inline std::vector<float> compute_there(const job& j) {
                             .output = output + guard,
                             .parameters = packed ? nullptr : parameters.data(),
                             .packed = packed,
-                            .scratch = there.room(j.scratch())};
-  there.run([&] { j.by.run(what, at); });
+                            .scratch = there.room(what.how.scratch_bytes)};
+  auto* const copies = there.room(kernels::converted_bytes(what, j.output));
+  there.run([&] { kernels::run_converted(j.by, what, j.output, at, j.convert, copies); });
   around = there.get(output, around.size());
   const auto is_guard = [](float x) { return x == 12345; };
   EXPECT_TRUE(std::all_of(around.begin(), around.begin() + guard, is_guard) &&
@@ -279,6 +274,7 @@ std::vector<float> compute(const problem<Op>& p, const ending& e, const algorith
                        .how = algorithm,
                        .output = {.layout = tensor::has_blocks(result) ? p.layout : tensor::layout::plain}},
               .by = kernels::functions_for(Backend{}, p.op, p.in, result),
+              .convert = kernels::converts_by<Backend>,
               .inputs = p.inputs,
               .parameters = p.parameters,
               .residual = p.residual,

@@ -85,13 +85,11 @@ void expect_same(const problem<Op>& p, const ending& e, const algorithm::choice&
                            .how = how,
                            .stored = stored,
                            .output = {.layout = stored_as, .pitch = writes ? output.pitch() : 0}};
-  std::int64_t work = (how.scratch_bytes + 63) / 64 * 64;
-  for (const auto& s : p.in) work += algorithm::converted_bytes(s, p.layout, how.reads(stored_as));
-  work += 2 * algorithm::converted_bytes(result, stored_as, how.writes(stored_as));
-  const buffer scratch(work), packed(how.packed_bytes);
+  const buffer scratch(how.scratch_bytes), packed(how.packed_bytes), copies(kernels::converted_bytes(task, written));
   const auto by = kernels::functions_for(kernels::openmp::backend{}, p.op, graph::shapes(p.in), result);
   if (how.packed_bytes) by.pack(task, parameters, packed.data());
-  by.run(task, {inputs.data(), output.data(), parameters.data(), packed.data(), scratch.data()});
+  kernels::run_converted(by, task, written, {inputs.data(), output.data(), parameters.data(), packed.data(), scratch.data()},
+                         kernels::converts_by<kernels::openmp::backend>, copies.data());
 
   const auto content = output.content();
   EXPECT_TRUE(content.size() == expected.size() && std::memcmp(content.data(), expected.data(), 4 * expected.size()) == 0)

@@ -2,7 +2,7 @@
 #include "divided.hpp"
 
 #include "dice/parts/proofs.hpp"
-#include "dice/schedule/sound.hpp"
+#include "dice/schedule/proofs.hpp"
 
 #include <gtest/gtest.h>
 #include <cstdint>

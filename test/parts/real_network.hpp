@@ -4,6 +4,7 @@
 #include "dice/graph/any_operator.hpp"
 #include "dice/graph/network.hpp"
 #include "dice/graph/ops.hpp"
+#include "dice/kernels/run_converted.hpp"
 #include "dice/kernels/table.hpp"
 #include "dice/parts/part.hpp"
 #include "dice/placement/assignment.hpp"
@@ -304,17 +305,16 @@ template <class Backend> class evaluation {
     for (const auto& e : net_.into(l)) in.push_back(result(e.from));
     const auto operands = net_.operands(l);
     const auto& shape = net_.layers[l].output;
-    auto scratch_bytes =
-        how.scratch_bytes + algorithm::converted_bytes(shape, tensor::layout::plain, tensor::layout::blocked) + 64;
-    for (const auto& s : operands)
-      scratch_bytes += algorithm::converted_bytes(s, tensor::layout::plain, tensor::layout::blocked);
-    memory scratch(scratch_bytes), packed(how.packed_bytes);
+    memory scratch(how.scratch_bytes), packed(how.packed_bytes);
     op.visit([&]<class Op>(const Op& o) {
       if constexpr (kernels::has_kernel<Backend, Op>) {
         kernels::entry e = kernels::entry_for<Backend>(o, operands, shape, how);
         if (e.by.pack) e.by.pack(e.what, plain, reinterpret_cast<std::byte*>(packed.data()));
-        e.run({in.data(), out.data(), plain.data(), reinterpret_cast<const std::byte*>(packed.data()),
-               reinterpret_cast<std::byte*>(scratch.data())});
+        memory copies(kernels::converted_bytes(e.what, shape));
+        kernels::run_converted(e.by, e.what, shape,
+                               {in.data(), out.data(), plain.data(), reinterpret_cast<const std::byte*>(packed.data()),
+                                reinterpret_cast<std::byte*>(scratch.data())},
+                               kernels::converts_by<Backend>, reinterpret_cast<std::byte*>(copies.data()));
       }
     });
   }

@@ -2,7 +2,7 @@
 #include "divided.hpp"
 
 #include "dice/parts/proofs.hpp"
-#include "dice/schedule/sound.hpp"
+#include "dice/schedule/proofs.hpp"
 
 #include "../seeds.hpp"
 #include "schedule/simulate.hpp"
@@ -167,7 +167,7 @@ TEST(Turns, AReplicaDoesNotOverwriteWhatTheOthersMessageWould) {
   const auto all = is.net.view();
   EXPECT_TRUE(schedule::sound(is.plan.view(), all.net, all.parts) && schedule::turns_match(is.plan.view(), all));
   for (unsigned seed = 0; seed < 20; ++seed) {
-    const std::vector<algorithm::choice> how(static_cast<std::size_t>(all.net.size()));
+    const std::span<const algorithm::choice> how(is.algorithms.data(), static_cast<std::size_t>(is.algorithms.size()));
     EXPECT_EQ(test::simulation(all.net, is.plan.view(), how, 9, seed, all.parts, net.view()).run(), "") << seed;
   }
 }

@@ -3,7 +3,7 @@
 #include "dice/runtime/executor.hpp"
 #include "dice/runtime/tasks.hpp"
 #include "dice/schedule/build.hpp"
-#include "dice/schedule/sound.hpp"
+#include "dice/schedule/proofs.hpp"
 #include "dice/weights/weights.hpp"
 
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 
 #include "dice/channels/in_process/hub.hpp"
 #include "dice/runtime/executor.hpp"
-#include "dice/schedule/sound.hpp"
+#include "dice/schedule/proofs.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

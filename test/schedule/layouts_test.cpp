@@ -75,11 +75,11 @@ struct made : test::network {
   }
 };
 
-/// Bytes of working memory of each step that has some, in order.
+/// Bytes of working memory and of copies, in order.
 std::vector<std::int64_t> working(const schedule::built_plan& p) {
   std::vector<std::int64_t> out;
   for (const auto& b : p.buffers)
-    if (b.layer < 0) out.push_back(b.bytes);
+    if (b.layer < 0 || b.is_copy) out.push_back(b.bytes);
   return out;
 }
 

@@ -1,6 +1,6 @@
 // Each condition of each proof: a small plan that is sound is damaged so that only this condition refuses it.
+#include "dice/schedule/proofs.hpp"
 #include "dice/schedule/build.hpp"
-#include "dice/schedule/sound.hpp"
 #include "random_network.hpp"
 
 #include <gtest/gtest.h>

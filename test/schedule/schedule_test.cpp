@@ -101,6 +101,7 @@ TEST(Schedule, RandomPlansAreSoundAndMoveTheRightValues) {
     const auto plan = d.plan();
     const auto view = plan.view();
     ASSERT_TRUE(schedule::messages_match(view, d.net.view())) << "seed " << seed;
+    ASSERT_TRUE(schedule::layouts_fit(view, d.net.view(), d.algorithms)) << "seed " << seed;
     ASSERT_TRUE(schedule::reads_follow_writes(view, d.net.view())) << "seed " << seed;
     ASSERT_TRUE(schedule::places_match(view, d.net.view())) << "seed " << seed;
     ASSERT_TRUE(schedule::buffers_disjoint(view, d.net.view())) << "seed " << seed;
@@ -118,6 +119,34 @@ TEST(Schedule, NoArenaIsSmallerThanItsLargestStep) {
         EXPECT_GE(plan.ranks[plan.groups[s.group].rank].arena_bytes, d.net.layers[s.layer].output.bytes());
       }
   }
+}
+
+// A kernel that gets an operand, the residual's or its result in another layout than it works in.
+TEST(Schedule, LayoutsOfKernelsAreProved) {
+  int operands = 0, residuals = 0, results = 0;
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    const drawn d(seed * 7919, 30);
+    auto plan = d.plan();
+    const auto refuses = [&](schedule::place& at, const tensor::shape& of, int& count) {
+      const auto before = at.stored.layout;
+      at.stored.layout = test::other(before);
+      const bool same = !algorithm::must_convert(of, before, at.stored.layout);
+      EXPECT_EQ(schedule::layouts_fit(plan.view(), d.net.view(), d.algorithms), same);
+      at.stored.layout = before, count += !same;
+    };
+    for (auto& s : plan.steps) {
+      if (s.what != action::compute) continue;
+      const auto& g = plan.groups[s.group];
+      const auto in = d.net.view().into(g.anchor);
+      if (d.algorithms[g.anchor].works == algorithm::form::either) continue;  // takes what it is given
+      for (int k = 0; k < s.operands; ++k)
+        if (k < static_cast<int>(in.size()))
+          refuses(plan.operands[s.first_operand + k], d.net.layers[in[k].from].output, operands);
+        else refuses(plan.operands[s.first_operand + k], d.net.layers[s.layer].output, residuals);
+      refuses(s.output, d.net.layers[s.layer].output, results);
+    }
+  }
+  EXPECT_TRUE(operands > 100 && residuals > 5 && results > 100) << operands << ' ' << residuals << ' ' << results;
 }
 
 TEST(Schedule, ProofsRefuseDamagedPlans) {

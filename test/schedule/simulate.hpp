@@ -251,6 +251,14 @@ class simulation {
         pending_.push_back({step.message, frame});
         break;
       }
+      case action::convert: {
+        const auto& from = plan_.operands[z(step.first_operand)];
+        require(step.operands == 1 && from.stored.layout != step.output.stored.layout, "a conversion that changes nothing");
+        check(rank, from, frame, step.layer, "tensor to convert");
+        write(rank, step.output, frame, step.layer);
+        check(rank, from, frame, step.layer, "tensor being converted");
+        break;
+      }
       case action::compute: {
         const auto& g = plan_.groups[z(step.group)];
         std::vector<int> reads;
@@ -258,15 +266,12 @@ class simulation {
         if (g.residual >= 0) reads.push_back(net_.into(g.residual)[z(g.residual_operand)].from);
         require(static_cast<int>(reads.size()) == step.operands, "operands do not fit the group");
         const auto place_of = [&](std::size_t k) { return plan_.operands[z(step.first_operand) + k]; };
-        // Operands in another layout than the kernel's are converted in additional working memory.
         const auto& how = algorithms_[z(g.anchor)];
-        auto working = (how.scratch_bytes + 63) / 64 * 64;
+        const auto working = (how.scratch_bytes + 63) / 64 * 64;
         const auto held = [&](int layer, dice::schedule::place p, dice::tensor::layout as) {
           const auto& shape = shape_of(layer);
           require(p.stored.layout == dice::tensor::layout::plain || dice::tensor::has_blocks(shape), "no such layout");
-          require(p.stored.layout == as || !dice::tensor::has_blocks(shape) || how.converts,
-                  "a kernel cannot read what it is given");
-          working += dice::algorithm::converted_bytes(shape, p.stored.layout, as);
+          require(!dice::algorithm::must_convert(shape, p.stored.layout, as), "a kernel cannot read what it is given");
         };
         for (std::size_t k = 0; k < reads.size(); ++k)
           held(

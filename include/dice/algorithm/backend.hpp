@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <utility>
 
 namespace dice::algorithm {
@@ -69,6 +68,8 @@ inline constexpr method methods[]{backend::reference,
                                   {backend::cudnn, platform::numbers::fp16},
                                   {backend::cudnn, platform::numbers::bf16}};
 
+inline constexpr std::size_t method_count = sizeof(methods) / sizeof(method);
+
 /// How a unit computes in this build.
 constexpr method method_of(const platform::unit& u) {
   return {backend_of(u), u.precision == platform::numbers::tf32 ? platform::numbers::float32 : u.precision};
@@ -77,7 +78,7 @@ constexpr method method_of(const platform::unit& u) {
 /// Calls f.template operator()<M>() for each method M.
 template <class F> constexpr void for_each_method(F&& f) {
   [&]<std::size_t... M>(std::index_sequence<M...>) { (f.template operator()<methods[M]>(), ...); }
-  (std::make_index_sequence<std::size(methods)>{});
+  (std::make_index_sequence<method_count>{});
 }
 
 namespace detail {
@@ -99,7 +100,7 @@ constexpr int place_of(const method& m) { return detail::all_places.of[static_ca
 
 /// A value for each method.
 template <class T> struct by_method {
-  T values[std::size(methods)]{};
+  T values[method_count]{};
 
   constexpr T& operator[](const method& m) { return values[place_of(m)]; }
   constexpr const T& operator[](const method& m) const { return values[place_of(m)]; }

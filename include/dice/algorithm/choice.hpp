@@ -14,9 +14,6 @@ namespace dice::algorithm {
 /// bytes for the same algorithm, so that older files of packed weights are rejected (test/kernels/packed_test.cpp notices).
 inline constexpr int packed_form = 1;
 
-/// Most operands that a kernel converts: it keeps their addresses in an array.
-inline constexpr std::size_t max_converted = 64;
-
 /// The layouts in which a kernel reads its operands and writes its result, for tensors that have a blocked layout.
 enum class form : std::uint8_t {
   plain,    ///< all plain
@@ -30,7 +27,7 @@ struct choice {
   std::int64_t packed_bytes = 0;   ///< weights in the form that the kernel reads; 0: it reads the plain file in place
   std::int64_t scratch_bytes = 0;  ///< working memory in the arena during the step, for any number of threads
   form works = form::plain;
-  bool converts = false;   ///< operands and results of the other layout are converted in further scratch
+  bool converts = false;   ///< its backend converts operands and results of the other layout, as steps of the plan
   int variant = 0;         ///< the kernel's own number for the chosen algorithm
   bool pools_2x2 = false;  ///< can end with the largest of each 2 × 2 results (graph::fusion)
   bool pitched = false;    ///< can read and write bands of rows of larger tensors (kernels::task::output_pitch)
@@ -71,11 +68,10 @@ struct tables {
   by_method<meta::view<choice>> direct{};    ///< for devices with direct_convolutions
 };
 
-/// Bytes of scratch for a copy in layout `to` of a tensor of shape `s` that is stored as `from`; 0 if no copy is needed.
-constexpr std::int64_t converted_bytes(const tensor::shape& s, tensor::layout from, tensor::layout to) {
-  if (from == to || !tensor::has_blocks(s)) return 0;
-  if (s[0] == 1 && s.product(2, s.rank) == 1 && s[1] % tensor::block == 0) return 0;  // both layouts are the same
-  return (tensor::elements(s, to) * tensor::float_bytes + 63) / 64 * 64;
+/// Whether a tensor of shape `s` in layout `from` must be converted for a kernel that wants layout `to`.
+constexpr bool must_convert(const tensor::shape& s, tensor::layout from, tensor::layout to) {
+  if (from == to || !tensor::has_blocks(s)) return false;
+  return s[0] != 1 || s.product(2, s.rank) != 1 || s[1] % tensor::block != 0;  // else both layouts are the same
 }
 
 }  // namespace dice::algorithm

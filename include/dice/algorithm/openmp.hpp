@@ -21,7 +21,6 @@ inline constexpr bool is_pitched =
 
 /// How the OpenMP backend computes `op`: without packed weights and scratch where no overload says otherwise.
 template <class Op> constexpr choice choose_openmp(const Op& op, graph::shapes in, const tensor::shape& result) {
-  if (in.size() > max_converted) return {};
   return {.works = form_of(op, in, result), .converts = true, .pitched = is_pitched<Op>};
 }
 

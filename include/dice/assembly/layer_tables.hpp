@@ -86,6 +86,7 @@ template <class Net, unsigned Set, algorithm::backend B> constexpr void add_kern
   if constexpr ((Set & algorithm::bit(B)) != 0) {
     to.kernels[B] = kernels_of<Net, B>;
     to.open[B] = opener_of<B>();
+    to.convert[B] = kernels::is_here<kernels::tag<B>> ? kernels::converts_by<kernels::tag<B>> : nullptr;
     to.pieces[B] = pieces_of<B>();
   }
 }

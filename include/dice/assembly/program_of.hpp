@@ -91,6 +91,7 @@ inline constexpr runtime::program program_of{
     .hosts = detail::table<Net, Map, Here>.hosts,
     .threads = threads,
     .open = layer_tables_for<Net, Map>.open,
+    .convert = layer_tables_for<Net, Map>.convert,
 #ifdef DICE_PACK_AT_START
     .pack_at_start = true,
 #endif

@@ -104,7 +104,7 @@ class remapped final : public runtime::other_mapping {
     program_.mapping = mapping_.values();
     program_.plan = plan, program_.kernels = kernels_, program_.parameters = parameters_;
     program_.units = units, program_.cores = plan_.cores(), program_.hosts = plan_.hosts();
-    program_.open = layers.open;
+    program_.open = layers.open, program_.convert = layers.convert;
     program_.pack_at_start = false;  // the file next to the program is for its own mapping
   }
 

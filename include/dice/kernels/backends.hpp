@@ -3,6 +3,7 @@
 
 #include "dice/kernels/cudnn/open.hpp"
 #include "dice/kernels/cudnn/operators.hpp"
+#include "dice/kernels/openmp/convert.hpp"
 #include "dice/kernels/openmp/convolutions.hpp"
 #include "dice/kernels/openmp/operators.hpp"
 #include "dice/kernels/reference/operators.hpp"

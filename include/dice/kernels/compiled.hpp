@@ -10,7 +10,6 @@ template <class Backend, class Op> void compiled<Backend, Op>::run(const task& t
   using own = kernel<Backend, Op>;
   typename own::execution x(t, b);
   own::compute(t.as<typename own::op_type>(), t.inputs, t.result, x.call, x.finish);
-  x.write_back();
 }
 
 template <class Backend, class Op> void compiled<Backend, Op>::pack(const task& t, parameter_list all, std::byte* to) {

@@ -9,8 +9,8 @@
 //     static void prepare(op, shapes of the inputs, shape of the result, variant, from, to);  // only if it packs weights
 //   };
 //
-// The folder's base<Op> says what `call` and `finish` are: its `execution` makes them from a task and its buffers, in the
-// layouts in which the kernels work, and writes the output back. On a CPU compute() neither allocates nor throws. Each
+// The folder's base<Op> says what `call` and `finish` are: its `execution` makes them from a task and its buffers, which
+// have the layouts in which the kernel works. On a CPU compute() neither allocates nor throws. Each
 // folder's operators.hpp says which operators it computes, so that code that only needs the addresses of kernels does not
 // compile them. An operator that a backend lacks is a compile-time error that names the layer and the backend.
 #pragma once
@@ -88,7 +88,7 @@ struct buffers {
   void* output;                   ///< may equal inputs[0] for operators with `in_place`; Concat's inputs may lie in it
   const void* const* parameters;  ///< the anchor's parameters; null when they were packed
   const std::byte* packed;        ///< what pack() wrote, 64-byte aligned; null when packed_bytes is 0
-  std::byte* scratch;  ///< scratch_bytes of the algorithm, and converted tensors; 64-byte aligned, undefined content
+  std::byte* scratch;             ///< scratch_bytes of the algorithm; 64-byte aligned, undefined content
   /// The rows and columns of the output to compute; null: all. Only for kernels that can (algorithm::choice::block).
   const tensor::region* part = nullptr;
 };
@@ -97,6 +97,17 @@ struct buffers {
 struct interval {
   std::int64_t begin = 0, end = 0;
 };
+
+/// A copy of a tensor of shape `of`, dense, from one layout into another.
+struct conversion {
+  tensor::shape of;
+  tensor::storage from, to;
+};
+/// Makes such a copy; both have float32 elements.
+using converter = void (*)(const conversion&, const void* from, void* to);
+
+/// The converter of `Backend`; null if its kernels read and write plain tensors only.
+template <class Backend> inline constexpr converter converts_by = nullptr;
 
 /// The functions of a kernel.
 struct functions {

@@ -3,6 +3,7 @@
 
 #include "dice/algorithm/choice.hpp"
 #include "dice/kernels/kernel.hpp"
+#include "dice/kernels/run_converted.hpp"
 #include "dice/runtime/figures.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/tensor/tensor.hpp"
@@ -43,52 +44,73 @@ inline void read_through(const weights::block& b, std::int64_t part, std::int64_
     static_cast<void>(*reinterpret_cast<const volatile char*>(b.data() + i));
 }
 
-/// A step of the plan with memory and weights of its own, to be computed in each of `ways`.
+/// The layouts of the tensors around step `s`, which computes: of its operands before they are converted for it, then of its
+/// result when it is converted.
+inline std::vector<dice::tensor::layout> layouts_around(const runtime::program& p, const schedule::step& s) {
+  using schedule::action;
+  const auto& plan = p.plan;
+  const auto* const steps = plan.steps.begin();
+  std::vector<dice::tensor::layout> out;
+  for (int k = 0; k < s.operands; ++k) {
+    const auto& at = plan.operands[s.first_operand + k];
+    out.push_back(at.stored.layout);
+    for (const auto* c = &s; c != steps && (c - 1)->what == action::convert && (c - 1)->group == s.group;)
+      if (--c; c->output == at) out.back() = plan.operands[c->first_operand].stored.layout;
+  }
+  const auto* const next = &s + 1;
+  const bool converts = next != plan.steps.end() && next->what == action::convert && next->layer == s.layer;
+  out.push_back((converts ? *next : s).output.stored.layout);
+  return out;
+}
+
+/// A step of the plan with memory and weights of its own, to be computed in each of `ways`, and with the conversions that
+/// each needs.
 class trial {
  public:
   trial(const runtime::program& p, const schedule::step& s, const std::vector<algorithm::choice>& ways)
-      : kernel_(p.kernels[s.group].by), threads_(p.threads) {
+      : kernel_(p.kernels[s.group].by),
+        convert_(p.converter(p.plan.groups[s.group].rank)),
+        threads_(p.threads),
+        written_(p.layers.layers[s.layer].output) {
     const auto& group = p.plan.groups[s.group];
-    const auto shape = [&](int l) { return p.layers.layers[l].output; };
-    std::int64_t converted = 0;  // room for each tensor in the other layout
-    const auto bytes = [&](const dice::tensor::type& of, dice::tensor::layout layout) {
-      converted += (dice::tensor::bytes(of, dice::tensor::layout::blocked) + 63) / 64 * 64;
-      return dice::tensor::bytes(of, layout);
-    };
+    const auto type = [&](int l) -> auto& { return p.layers.layers[l].output; };
+    const auto layouts = layouts_around(p, s);
+    const auto edges = p.layers.into(group.anchor);
     for (int k = 0; k < s.operands; ++k) {
-      const auto edges = p.layers.into(group.anchor);
-      const auto i = static_cast<std::size_t>(k);
-      const auto layout = p.plan.operands[s.first_operand + k].stored.layout;
-      stored_.push_back({.layout = layout});
-      inputs_.push_back(random_block(bytes(i < edges.size() ? shape(edges[i].from) : shape(group.anchor), layout)));
+      const auto& of = type(k < static_cast<int>(edges.size()) ? edges[k].from : group.anchor);
+      stored_.push_back({.layout = layouts[k]});  // no parts of larger tensors
+      inputs_.push_back(random_block(dice::tensor::bytes(of, layouts[k])));
       input_pointers_.push_back(inputs_.back().data());
     }
-    output_ = weights::block(bytes(shape(group.anchor), s.output.stored.layout));
+    output_ = weights::block(dice::tensor::bytes(type(group.anchor), layouts.back()));
     for (const auto& q : p.parameters[s.group]) {
       parameters_.push_back(random_block(q.extents.bytes()));
       plain_.push_back(parameters_.back().data());
     }
-    std::int64_t most = 0;
+    std::int64_t most = 0, copies = 0;
     for (const auto& how : ways) {
-      ways_.push_back(p.kernels[s.group].what);
-      ways_.back().how = how;
-      ways_.back().stored = stored_, ways_.back().output.pitch = 0;  // its tensors here are no parts of larger ones
+      auto& way = ways_.emplace_back(p.kernels[s.group].what);
+      way.how = how;
+      way.stored = stored_, way.output = {.layout = layouts.back()};
       packed_.emplace_back(how.packed_bytes);
-      if (how.packed_bytes > 0) kernel_.pack(ways_.back(), plain_, packed_.back().data());
-      most = std::max(most, (how.scratch_bytes + 63) / 64 * 64);
+      if (how.packed_bytes > 0) kernel_.pack(way, plain_, packed_.back().data());
+      most = std::max(most, how.scratch_bytes);
+      copies = std::max(copies, kernels::converted_bytes(way, written_));
     }
-    scratch_ = weights::block(most + converted);
-    scratch_.touch();
+    scratch_ = weights::block(most), copies_ = weights::block(copies);
+    scratch_.touch(), copies_.touch();
   }
 
   std::size_t ways() const { return ways_.size(); }
   void run(std::size_t way) const {
     const bool packed = ways_[way].how.packed_bytes > 0;
-    kernel_.run(ways_[way], {.inputs = input_pointers_.data(),
-                             .output = output_.data(),
-                             .parameters = packed ? nullptr : plain_.data(),
-                             .packed = packed ? packed_[way].data() : nullptr,
-                             .scratch = scratch_.data()});
+    kernels::run_converted(kernel_, ways_[way], written_,
+                           {.inputs = input_pointers_.data(),
+                            .output = output_.data(),
+                            .parameters = packed ? nullptr : plain_.data(),
+                            .packed = packed ? packed_[way].data() : nullptr,
+                            .scratch = scratch_.data()},
+                           convert_, copies_.data());
   }
   /// Nanoseconds of a run with weights as cold as in a frame: all threads first read `others`, which stands for the rank's
   /// other weights. So they are awake, too, as they are between two layers.
@@ -107,12 +129,14 @@ class trial {
 
  private:
   const kernels::functions kernel_;
+  const kernels::converter convert_;
   const runtime::team& threads_;
+  const dice::tensor::shape written_;
   std::vector<dice::tensor::storage> stored_;  ///< of the inputs
   std::vector<kernels::task> ways_;
   std::vector<weights::block> inputs_, parameters_, packed_;
   std::vector<const void*> input_pointers_, plain_;
-  weights::block output_, scratch_;
+  weights::block output_, scratch_, copies_;
 };
 
 /// Everything that the time of a step with several variants depends on. Such steps are convolutions with stride and dilation
@@ -130,9 +154,8 @@ inline std::string kind_of(const runtime::program& p, const schedule::step& s) {
   if (group.residual >= 0) out += " +";
   if (group.activation >= 0) out += " " + std::string(layer(group.activation).op);
   if (group.pool >= 0) out += " halved";
-  for (int k = 0; k < s.operands; ++k)
-    out += " " + std::to_string(static_cast<int>(p.plan.operands[s.first_operand + k].stored.layout));
-  return out + " " + std::to_string(static_cast<int>(s.output.stored.layout));
+  for (const auto layout : layouts_around(p, s)) out += " " + std::to_string(static_cast<int>(layout));
+  return out;
 }
 
 /// The system's name for this machine's CPU or board, without characters that could break a comment.

@@ -63,6 +63,8 @@ inline std::string region_text(const runtime::program& p, const schedule::step& 
       const auto& m = p.plan.messages[s.message];
       return {"send", name(s.layer), address_text(m.at_sender), message_text(m, m.to) + frames_after(frames_text(p, m))};
     }
+    case convert:
+      return {"convert", name(s.layer), address_text(p.plan.operands[s.first_operand]), address_text(s.output)};
     case compute:
       break;
   }
@@ -108,7 +110,7 @@ inline std::string region_text(const runtime::program& p, const schedule::step& 
       const auto& buffer = p.plan.buffers[b];
       const auto first = std::to_string(buffer.first_step - r.first_step + 1),
                  last = std::to_string(buffer.last_step - r.first_step + 1);
-      lines.push_back({"  " + (buffer.layer < 0 ? std::string("(kernel's memory)") : layer_name(p, buffer.layer)),
+      lines.push_back({"  " + (buffer.layer < 0 ? std::string("(kernel's memory)") : layer_name(p, buffer.layer) + (buffer.is_copy ? " (copy)" : "")),
                        detail::address_text(buffer.at), text::bytes_text(buffer.bytes),
                        first == last ? first : first + " … " + last});
     }

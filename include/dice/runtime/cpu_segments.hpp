@@ -57,6 +57,7 @@ class cpu_segments final : public segment_runner {
         case schedule::action::send:
           if (io_.carries(s.message, frame)) io_.send(s.message, frame, message(s.message, in_slot));
           break;
+        case schedule::action::convert:
         case schedule::action::compute:
           compute(s, frame);
           break;
@@ -81,7 +82,8 @@ class cpu_segments final : public segment_runner {
     const auto to = now();
     io_.count_computing(to - from);
     io_.note_call(s.group, frame, from, to);
-    if (checks_numbers_) require_finite_result(program_, s, numbers(s.output, io_.slot(frame)));
+    if (checks_numbers_ && s.what == schedule::action::compute)
+      require_finite_result(program_, s, numbers(s.output, io_.slot(frame)));
     io_.progress();  // so that messages travel while the rank computes
     io_.note_arrivals();
     between_();

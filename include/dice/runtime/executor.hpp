@@ -262,7 +262,8 @@ class executor {
     if (!running && started_[g] != f) return out;
     for (int i = segment(g).first_step; i < segment(g).last_step; ++i) {
       const auto& s = program_.plan.steps[i];
-      if (running && s.what == schedule::action::compute) return {at::kernels, g, s.layer};
+      if (running && (s.what == schedule::action::compute || s.what == schedule::action::convert))
+        return {at::kernels, g, s.layer};
       if (running || io_.ready(s, f)) continue;
       if (s.what == schedule::action::receive) return {at::message, g, s.message};
       return {s.what == schedule::action::enter ? at::input : at::output, g, s.layer};

@@ -30,9 +30,15 @@ class kernel_calls {
     inputs_.resize(most);
   }
 
-  /// Runs the kernel of a step for a frame in a slot.
+  /// Runs the kernel or the conversion of a step for a frame in a slot.
   void run(const schedule::step& s, int in_slot) {
     const auto& plan = program_.plan;
+    if (s.what == schedule::action::convert) {
+      const auto& from = plan.operands[s.first_operand];
+      return program_.converter(plan.groups[s.group].rank)(
+          {program_.layers.layers[s.layer].output, from.stored, s.output.stored}, arena_.address(from, in_slot),
+          arena_.address(s.output, in_slot));
+    }
     for (int k = 0; k < s.operands; ++k) inputs_[k] = arena_.address(plan.operands[s.first_operand + k], in_slot);
     const auto& all = program_.layers.layers[s.layer].output;
     program_.kernels[s.group].run({inputs_.data(), arena_.address(s.output, in_slot), plain_[s.group], packed_[s.group],

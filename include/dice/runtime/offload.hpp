@@ -76,9 +76,10 @@ class offload final : public segment_runner {
           on_.copy_out(tensor(at.layer, in_slot), arena_.address(at.output, in_slot), bytes_of(at.layer), false);
           computes = true;
           break;
+        case action::convert:
         case action::compute:
           if (const int job = jobs_[job_of(s, in_slot)]; job >= 0) on_.start(job);
-          if (checks_numbers_) check_result(at, in_slot);
+          if (checks_numbers_ && at.what == action::compute) check_result(at, in_slot);
           computes = true;
           break;
         case action::send:
@@ -110,7 +111,7 @@ class offload final : public segment_runner {
   void profile(recorder& to) {
     for (int s = me_.first_step; s < me_.last_step; ++s)
       if (const auto& at = plan_.steps[s]; at.what == schedule::action::compute)
-        for (const auto time : on_.times([&] { kernels_.record(at, 0); })) to.add_sample(at.group, time);
+        for (const auto time : on_.times([&] { record_with_conversions(s, 0); })) to.add_sample(at.group, time);
   }
 
  private:
@@ -170,6 +171,16 @@ class offload final : public segment_runner {
     if (most > 0) checked_ = on_.staging(most);
   }
 
+  /// Records step s, which computes, and the conversions around it.
+  void record_with_conversions(int s, int in_slot) {
+    const auto converts = [&](int k) {
+      return k >= me_.first_step && k < me_.last_step && plan_.steps[k].what == schedule::action::convert &&
+             plan_.steps[k].group == plan_.steps[s].group;
+    };
+    int first = s;
+    while (converts(first - 1)) --first;
+    for (int k = first; k <= s || converts(k); ++k) kernels_.record(plan_.steps[k], in_slot);
+  }
   void record_jobs() {
     using schedule::action;
     const auto what = [&](int s) { return plan_.steps[s].what; };
@@ -177,14 +188,14 @@ class offload final : public segment_runner {
     for (int in_slot = 0; in_slot < slots_; ++in_slot)
       for (int g = me_.first_segment; g < me_.last_segment; ++g)
         for (int s = plan_.segments[g].first_step; s < plan_.segments[g].last_step; ++s) {
-          if (what(s) != action::compute) continue;
+          if (what(s) != action::compute && what(s) != action::convert) continue;
           int end = s + 1;
           while (!checks_numbers_ && end < plan_.segments[g].last_step && what(end) != action::enter &&
                  what(end) != action::leave)
             ++end;
-          jobs_[job_of(s, in_slot)] = on_.record([this, s, end, in_slot] {
+          jobs_[job_of(s, in_slot)] = on_.record([this, what, s, end, in_slot] {
             for (int k = s; k < end; ++k)
-              if (plan_.steps[k].what == action::compute) kernels_.record(plan_.steps[k], in_slot);
+              if (what(k) == action::compute || what(k) == action::convert) kernels_.record(plan_.steps[k], in_slot);
           });
           s = end - 1;
         }

@@ -48,8 +48,9 @@ struct layer_tables {
   /// An entry has no variants if the backend cannot compute the layer.
   algorithm::by_backend<std::span<const kernels::entry>> kernels{};
   meta::view<meta::view<graph::parameter>> parameters{};
-  algorithm::by_backend<kernels::opener> open{};  ///< as in program
-  algorithm::by_backend<piece_kernels> pieces{};  ///< of layers that only networks of parts have
+  algorithm::by_backend<kernels::opener> open{};        ///< as in program
+  algorithm::by_backend<kernels::converter> convert{};  ///< as in program
+  algorithm::by_backend<piece_kernels> pieces{};        ///< of layers that only networks of parts have
 
   constexpr bool computes(algorithm::backend by, int layer) const { return kernels[by][layer].variants > 0; }
   /// The entry of a layer in backend `by`, computed as `how` says.
@@ -103,9 +104,10 @@ struct program {
   std::span<const std::span<const int>> cores;  ///< by rank: of cores<…>; may be empty altogether
   std::span<const std::string_view> hosts;      ///< by rank: of on<…>, empty for any; may be empty altogether
   team threads{};
-  algorithm::by_backend<kernels::opener> open{};  ///< by backend: opens the accelerator of a rank, null for CPUs
-  bool pack_at_start = false;                     ///< if packed weights are missing, the first start writes them
-  const layer_tables* tables = nullptr;           ///< for other mappings
+  algorithm::by_backend<kernels::opener> open{};        ///< by backend: opens the accelerator of a rank, null for CPUs
+  algorithm::by_backend<kernels::converter> convert{};  ///< by backend: converts tensors
+  bool pack_at_start = false;                           ///< if packed weights are missing, the first start writes them
+  const layer_tables* tables = nullptr;                 ///< for other mappings
   /// This program under a mapping given as text or as the name of a file; null if no other mappings are allowed. Throws
   /// runtime::usage_error.
   owned_mapping (*remap)(const program& own, std::string_view given) = nullptr;
@@ -132,6 +134,10 @@ struct program {
   /// Opens the accelerator of rank `r`; null if the rank has none.
   constexpr kernels::opener opener(std::size_t r) const {
     return r < units.size() ? open[algorithm::backend_of(units[r])] : nullptr;
+  }
+  /// Converts the tensors of rank `r`; null if its kernels read and write plain tensors only.
+  constexpr kernels::converter converter(std::size_t r) const {
+    return r < units.size() ? convert[algorithm::backend_of(units[r])] : nullptr;
   }
   constexpr bool has_accelerators() const {
     for (std::size_t r = 0; r < units.size(); ++r)

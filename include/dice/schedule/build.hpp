@@ -9,10 +9,8 @@
 #include "dice/schedule/alias.hpp"
 #include "dice/schedule/arena.hpp"
 #include "dice/schedule/borders.hpp"
-#include "dice/schedule/deliveries.hpp"
 #include "dice/schedule/embed.hpp"
-#include "dice/schedule/fuse.hpp"
-#include "dice/schedule/layouts.hpp"
+#include "dice/schedule/network_pass.hpp"
 #include "dice/schedule/plan_input.hpp"
 #include "dice/schedule/program.hpp"
 
@@ -23,18 +21,10 @@ namespace dice::schedule {
 
 namespace detail {
 
-/// Builds a plan rank by rank.
-class builder {
+/// The second pass: rank by rank, its steps, buffers and places.
+class builder : network_pass {
  public:
-  constexpr explicit builder(const plan_input& in)
-      : input_(in), net_(in.net), n_(in.net.size()), turns_(!in.replicas.empty()), uses_(n_) {
-    for (int e = 0, end = static_cast<int>(net_.edges.count); e < end; ++e) ++uses_.first[net_.edges.first[e].from];
-    groups_ = fuse(net_, in.owner, in.algorithms, uses_, [&](int a, int b) { return !turns_ || when(a) == when(b); });
-    layouts_ = choose_layouts(net_, groups_, in.algorithms);
-    list_layers();
-    list_operands();
-    delivered_ = deliveries(in, layouts_, {first_read_.first, reads_.first});
-    link_messages();
+  constexpr explicit builder(const plan_input& in) : network_pass(in) {
     working_of_ = meta::array<int>(groups_.list.size(), -1);
     if (!in.parts.empty()) packed_ = meta::array<int>(n_, -1);
     operands_of_ = meta::array<operand_range>(groups_.list.size());
@@ -56,74 +46,6 @@ class builder {
   }
 
  private:
-  /// Notes which layers are results of steps (not inside a fusion group), and the tensors that these steps read: the group's
-  /// operands in the kernel's order.
-  constexpr void list_operands() {
-    const auto* layers = net_.layers.first;
-    const auto* edges = net_.edges.first;
-    visible_ = meta::array<char>(n_);
-    first_read_ = meta::array<int>(n_ + 1, 0);
-    reads_.reserve(static_cast<int>(net_.edges.size()));
-    for (int l = 0; l < n_; ++l) {
-      first_read_.first[l] = reads_.size();
-      const int g = groups_.of_layer.first[l];
-      const group* of = g < 0 ? nullptr : groups_.list.first + g;
-      if (of && of->output() != l) continue;
-      visible_.first[l] = 1;
-      const int anchor = of ? of->anchor : l;
-      for (int e = layers[anchor].first_edge, end = e + layers[anchor].edges; e < end; ++e) reads_.push_back(edges[e].from);
-      if (of && of->residual >= 0) reads_.push_back(edges[layers[of->residual].first_edge + of->residual_operand].from);
-    }
-    first_read_.first[n_] = reads_.size();
-  }
-  /// The frames for which layer l is computed.
-  constexpr parts::turn when(int l) const { return turns_ ? input_.parts.first[l].when : parts::turn{}; }
-
-  /// Sorts the layers by rank.
-  constexpr void list_layers() {
-    const int ranks = static_cast<int>(input_.devices.size());
-    begin_ = meta::array<int>(ranks + 1);
-    for (int l = 0; l < n_; ++l) ++begin_.first[input_.owner.first[l] + 1];
-    for (int r = 0; r < ranks; ++r) begin_.first[r + 1] += begin_.first[r];
-    layers_ = meta::array<int>(n_);
-    meta::array<int> filled(ranks);
-    for (int l = 0; l < n_; ++l) {
-      const int rank = input_.owner.first[l];
-      layers_.first[begin_.first[rank] + filled.first[rank]++] = l;
-    }
-  }
-
-  /// One message for each delivery of its own; a tensor's messages are consecutive, from `sent_[tensor]` on.
-  constexpr void link_messages() {
-    const int ranks = static_cast<int>(input_.devices.size());
-    meta::array<int> pair_tags(ranks * ranks);
-    sent_ = meta::array<int>(n_ + 1);
-    for (int t = 0; t < n_; ++t) {
-      sent_.first[t] = plan_.messages.size();
-      for (const auto& d : delivered_.of(t)) {
-        if (d.within >= 0) continue;
-        const int to = d.to, from = input_.owner.first[t];
-        plan_.messages.push_back({.from = from,
-                                  .to = to,
-                                  .tag = ++pair_tags.first[from * ranks + to],
-                                  .layer = t,
-                                  .part = tensor::whole(net_.layers.first[t].output),
-                                  .bytes = tensor::bytes(net_.layers.first[t].output, layouts_.first[t]),
-                                  .at_sender = {},
-                                  .at_receiver = {},
-                                  .made = when(t),
-                                  .read = d.read});
-      }
-    }
-    sent_.first[n_] = plan_.messages.size();
-  }
-
-  constexpr int message_to(int tensor, int rank) const {
-    for (int m = sent_.first[tensor]; m < sent_.first[tensor + 1]; ++m)
-      if (plan_.messages.first[m].to == rank) return m;
-    return -1;
-  }
-
   /// Lifetime of an instance's memory in this rank, in steps of the rank.
   struct life {
     int first = -1, last = -1;
@@ -191,12 +113,26 @@ class builder {
       if (input_.parts.first[l].what != parts::part::kind::cut || sent_.first[l] == sent_.first[l + 1]) continue;
       const int from = reads_.first[first_read_.first[l]];
       if (input_.owner.first[from] != input_.owner.first[l] || (turns_ && when(from) != when(l))) continue;
+      if (groups_.of_layer.first[l] >= 0 && converts_operand(l, 0)) continue;  // a conversion reads all of it
       next_cut_.first[l] = first_cut_.first[from], first_cut_.first[from] = l;
     }
   }
-  /// Whether the step of layer l converts tensors.
-  constexpr bool converts(int l) const {
-    return working_bytes(l) > aligned(input_.algorithms[groups_.list[groups_.of_layer[l]].anchor].scratch_bytes);
+  /// Adds the step that computes layer l, and those that convert what it reads and its result.
+  constexpr void emit_converted(int l, int g) {
+    const auto convert = [&](int t) {
+      plan_.steps.push_back(
+          {.what = action::convert, .layer = t, .group = g, .part = tensor::whole(net_.layers.first[t].output)});
+    };
+    const int first = first_read_.first[l], count = first_read_.first[l + 1] - first;
+    for (int k = 0; k < count; ++k) {
+      bool known = false;  // another operand is the same
+      for (int i = 0; i < k; ++i)
+        known = known || (reads_.first[first + i] == reads_.first[first + k] && converts_operand(l, i));
+      if (!known && converts_operand(l, k)) convert(reads_.first[first + k]);
+    }
+    plan_.steps.push_back(
+        {.what = action::compute, .layer = l, .group = g, .part = tensor::whole(net_.layers.first[l].output)});
+    if (converts_result(l)) convert(l);
   }
   /// Where the result of cut c lies in that of its operand.
   constexpr tensor::region cut_of(int c) const {
@@ -209,7 +145,8 @@ class builder {
   constexpr void emit_computing(int l, int g, rank_program& out) {
     const auto whole = tensor::whole(net_.layers.first[l].output);
     const auto& block = input_.algorithms.first[groups_.list.first[g].anchor].block;
-    if (first_cut_.first[l] < 0 || block[0] == 0 || net_.layers.first[l].output.rank != 4 || converts(l)) {
+    if (converts(l)) return emit_converted(l, g);
+    if (first_cut_.first[l] < 0 || block[0] == 0 || net_.layers.first[l].output.rank != 4) {
       plan_.steps.push_back({.what = action::compute, .layer = l, .group = g, .part = whole});
       return;
     }
@@ -360,6 +297,7 @@ class builder {
         order.first[begin.first[s] + filled.first[s]++] = i;
       }
     out.first_buffer = plan_.buffers.size();
+    copies_ = {};
     buffer_of_ = meta::array<int>(instances_.size(), -1);
     scratch_of_ = meta::array<int>(steps, -1);
     for (int s = 0; s < steps; ++s) {
@@ -377,11 +315,17 @@ class builder {
                                  tensor::whole(net_.layers.first[root.layer].output)});
       }
       const auto& step = plan_.steps.first[out.first_step + s];
+      if (step.what == action::convert && groups_.list.first[step.group].output() != step.layer) {
+        int end = s + 1;  // the step that computes the group
+        while (plan_.steps.first[out.first_step + end].what == action::convert) ++end;
+        add_copy(step.layer, out.first_step + s, out.first_step + end);
+      }
       if (step.what != action::compute) continue;
+      if (converts_result(step.layer)) add_copy(step.layer, out.first_step + s, out.first_step + s + 1);
       if (auto& all = working_of_.first[step.group]; all >= 0) {  // of another region of the same result
         plan_.buffers.first[all].last_step = out.first_step + s;
         scratch_of_.first[s] = all;
-      } else if (const auto bytes = working_bytes(step.layer); bytes > 0) {
+      } else if (const auto bytes = aligned(algorithm_of(step.layer).scratch_bytes); bytes > 0) {
         scratch_of_.first[s] = all = plan_.buffers.size();
         plan_.buffers.push_back({{}, bytes, out.first_step + s, out.first_step + s, -1, {}});
       }
@@ -391,19 +335,26 @@ class builder {
     out.scratch_bytes = lay_out(plan_.buffers, out, space::scratch);
   }
 
-  /// Scratch bytes of the kernel whose result is layer l: its own, then the converted operands and the converted result.
-  constexpr std::int64_t working_bytes(int l) const {
-    const auto& how = input_.algorithms.first[groups_.list.first[groups_.of_layer.first[l]].anchor];
-    std::int64_t bytes = aligned(how.scratch_bytes);
-    if (!how.converts) return bytes;
-    const auto held = [&](int t, tensor::layout as) {
-      bytes += algorithm::converted_bytes(net_.layers.first[t].output, layouts_.first[t], as);
-    };
-    const int operands = net_.layers.first[groups_.list.first[groups_.of_layer.first[l]].anchor].edges;
-    for (int k = first_read_.first[l], end = first_read_.first[l + 1], other = k + operands; k < end; ++k)
-      held(reads_.first[k], k < other ? how.reads(layouts_.first[l]) : how.writes(layouts_.first[l]));
-    held(l, how.writes(layouts_.first[l]));
-    return bytes;
+  /// Adds the buffer of a copy of tensor t, which has the other layout than t, from step `first` to step `last`.
+  constexpr void add_copy(int t, int first, int last) {
+    const auto& type = net_.layers.first[t].output;
+    const auto other = layouts_.first[t] == tensor::layout::plain ? tensor::layout::blocked : tensor::layout::plain;
+    copies_.push_back({first, last, plan_.buffers.size()});
+    plan_.buffers.push_back({.at = {.stored = {.layout = other, .element = type.element}},
+                             .bytes = tensor::bytes(type, other),
+                             .first_step = first,
+                             .last_step = last,
+                             .layer = t,
+                             .part = tensor::whole(type),
+                             .is_copy = true});
+  }
+  /// Where the copy of tensor t lies that step s reads or writes.
+  constexpr const place& copy_at(int t, int s) const {
+    int i = copies_.size() - 1;
+    while (copies_.first[i].first > s || copies_.first[i].last < s ||
+           plan_.buffers.first[copies_.first[i].buffer].layer != t)
+      --i;
+    return plan_.buffers.first[copies_.first[i].buffer].at;
   }
 
   constexpr place place_of(int tensor) const {
@@ -434,14 +385,24 @@ class builder {
         case action::leave:
           step.output = place_of(step.layer);
           break;
+        case action::convert: {
+          const bool of_result = groups_.list.first[step.group].output() == step.layer;
+          step.first_operand = plan_.operands.size(), step.operands = 1;
+          plan_.operands.push_back(of_result ? copy_at(step.layer, s) : place_of(step.layer));
+          step.output = of_result ? place_of(step.layer) : copy_at(step.layer, s);
+          break;
+        }
         case action::compute:
-          step.output = place_of(step.layer);
+          step.output = converts_result(step.layer) ? copy_at(step.layer, s) : place_of(step.layer);
           if (auto& all = operands_of_.first[step.group]; all.count >= 0) {  // of another region of the same result
             step.first_operand = all.first, step.operands = all.count;
           } else {
+            const int first = first_read_.first[step.layer], count = first_read_.first[step.layer + 1] - first;
             step.first_operand = plan_.operands.size();
-            for (int k = first_read_.first[step.layer], end = first_read_.first[step.layer + 1]; k < end; ++k)
-              plan_.operands.push_back(place_of(reads_.first[k]));
+            for (int k = 0; k < count; ++k) {
+              const int t = reads_.first[first + k];
+              plan_.operands.push_back(converts_operand(step.layer, k) ? copy_at(t, s) : place_of(t));
+            }
             step.operands = plan_.operands.size() - step.first_operand;
             all = {step.first_operand, step.operands};
           }
@@ -459,25 +420,16 @@ class builder {
     out.peak_bytes = out.weight_bytes + out.arena_bytes;
   }
 
-  const plan_input& input_;
-  const graph::network_view& net_;
-  int n_;
-  bool turns_;  ///< whether there are replicas
-  meta::array<int> uses_;
-  fusion_groups groups_;
-  meta::array<tensor::layout> layouts_;  ///< of each layer's output
-  meta::array<char> visible_;            ///< whether a layer is the result of a step
-  meta::array<int> first_read_, reads_;  ///< the tensors that the step of each layer reads
-  deliveries delivered_;
-  meta::array<int> sent_;            ///< first message of each tensor
-  meta::array<int> layers_, begin_;  ///< layers by rank, and the first one of each rank
   struct operand_range {
     int first = 0, count = -1;
+  };
+  struct copy {
+    int first = 0, last = 0;  ///< steps
+    int buffer = -1;
   };
   meta::array<int> working_of_;             ///< by group: the buffer of its working memory, or -1
   meta::array<operand_range> operands_of_;  ///< by group: in plan_.operands
   meta::array<int> packed_;                 ///< by layer of the whole network: the last anchor that packs its weights, or -1
-  built_plan plan_;
   // Of the rank being built:
   meta::view<int> own_;  ///< its layers
   int own_count_ = 0;
@@ -485,6 +437,7 @@ class builder {
   meta::array<int> index_;  ///< instance of each layer's output, or -1
   meta::array<life> lives_;
   meta::array<int> buffer_of_, scratch_of_;
+  meta::array<copy> copies_;
   meta::array<int> first_cut_, next_cut_;  ///< by layer: a cut of it, another one of the same layer
   meta::array<char> emitted_;              ///< layers whose steps are there
 };

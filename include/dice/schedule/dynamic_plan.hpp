@@ -9,7 +9,7 @@
 #include "dice/placement/check.hpp"
 #include "dice/placement/written.hpp"
 #include "dice/schedule/limits.hpp"
-#include "dice/schedule/sound.hpp"
+#include "dice/schedule/proofs.hpp"
 #include "dice/schedule/split_plan.hpp"
 
 #include <cstddef>
@@ -54,6 +54,7 @@ class dynamic_plan {
       parts_.net = net;
     }
     if (wanted == proofs::made && (!sound(plan_.view(), parts_.net, parts_.parts) || !turns_match(plan_.view(), parts_) ||
+                                   !layouts_fit(plan_.view(), parts_.net, by_layer) ||
                                    (!parts_.parts.empty() && !parts::parts_match(net, operators, parts_))))
       throw std::logic_error("internal error, please report: the plan of this mapping is unsound");
     if ((mistake_ = check_limits(plan_.view(), devices_))) return;

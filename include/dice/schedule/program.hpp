@@ -23,6 +23,7 @@ enum class action : std::uint8_t {
   compute,  ///< run a fusion group's kernel
   leave,    ///< hand a graph output to the sink
   send,     ///< start sending a message
+  convert,  ///< copy a tensor into the layout that a kernel reads, or a kernel's result into the layout that the tensor has
 };
 
 /// A rank's arena is `slots` frame blocks followed by one scratch block.
@@ -59,12 +60,13 @@ struct group {
 /// One step of a rank's program.
 struct step {
   action what = action::compute;
-  int layer = -1;         ///< enter, leave: the graph input or output; compute: the group's output; else the tensor sent
-  int group = -1;         ///< compute: index into plan_view::groups
-  int message = -1;       ///< receive, send: index into plan_view::messages
-  int first_operand = 0;  ///< compute: its operands' places in plan_view::operands, the anchor's and then the residual's
+  int layer = -1;    ///< enter, leave: the graph input or output; compute: the group's output; else the tensor
+  int group = -1;    ///< compute: index into plan_view::groups; convert: the group that reads the copy, or wrote it
+  int message = -1;  ///< receive, send: index into plan_view::messages
+  /// compute: its operands' places in plan_view::operands, the anchor's and then the residual's; convert: from where
+  int first_operand = 0;
   int operands = 0;
-  place output{};         ///< enter, compute: where the result goes; leave: where it lies
+  place output{};         ///< enter, compute, convert: where the result goes; leave: where it lies
   place scratch{};        ///< compute: working memory
   tensor::region part{};  ///< which region of the layer's output
   friend constexpr bool operator==(const step&, const step&) = default;
@@ -96,6 +98,7 @@ struct buffer {
   int first_step = 0, last_step = 0;  ///< both included, in plan_view::steps
   int layer = -1;                     ///< the tensor that owns the memory; -1: a kernel's working memory
   tensor::region part{};              ///< which region of that tensor it holds
+  bool is_copy = false;               ///< a copy of the tensor in another layout, for one group
   friend constexpr bool operator==(const buffer&, const buffer&) = default;
 };
 

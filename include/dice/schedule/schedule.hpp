@@ -5,5 +5,5 @@
 #include "dice/schedule/check.hpp"
 #include "dice/schedule/limits.hpp"
 #include "dice/schedule/program.hpp"
-#include "dice/schedule/sound.hpp"
+#include "dice/schedule/proofs.hpp"
 #include "dice/schedule/static_plan.hpp"

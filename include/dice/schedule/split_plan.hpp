@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 
 namespace dice::schedule {
 
@@ -31,7 +30,7 @@ struct whole_algorithms {
 
   constexpr whole_algorithms(const algorithm::tables& all, const placement::assignment& where,
                              meta::view<platform::device> devices) {
-    for (std::size_t m = 0; m < std::size(algorithm::methods); ++m)
+    for (std::size_t m = 0; m < algorithm::method_count; ++m)
       for (const bool small : {false, true})
         for (const auto& c : (small ? all.smallest : all.chosen).values[m])
           (small ? smallest : chosen).values[m].push_back(c);
@@ -44,7 +43,7 @@ struct whole_algorithms {
   }
   constexpr algorithm::by_method<meta::view<algorithm::choice>> view() const {
     algorithm::by_method<meta::view<algorithm::choice>> out;
-    for (std::size_t m = 0; m < std::size(algorithm::methods); ++m)
+    for (std::size_t m = 0; m < algorithm::method_count; ++m)
       out.values[m] = {chosen.values[m].data(), static_cast<std::size_t>(chosen.values[m].size())};
     return out;
   }
@@ -95,7 +94,7 @@ constexpr bool shrink(const Input& in, const built_split& now, whole_algorithms&
 template <class Input = parts::parts_input>
 [[gnu::cold]] constexpr built_split build_split(Input in, detail::whole_algorithms& whole, int in_flight) {
   algorithm::by_method<meta::array<algorithm::choice>> fastest;
-  for (std::size_t m = 0; m < std::size(algorithm::methods); ++m)
+  for (std::size_t m = 0; m < algorithm::method_count; ++m)
     for (const auto& c : whole.chosen.values[m]) fastest.values[m].push_back(c);
   meta::array<std::int64_t> peaks;  // with these
   bool restored = false;
@@ -120,7 +119,7 @@ template <class Input = parts::parts_input>
       restored |= limit >= 0 && r.peak_bytes > limit && peaks[r.rank] < r.peak_bytes;
     }
     if (!restored) return out;  // else small algorithms did not help a rank
-    for (std::size_t m = 0; m < std::size(algorithm::methods); ++m)
+    for (std::size_t m = 0; m < algorithm::method_count; ++m)
       for (int l = 0; l < fastest.values[m].size(); ++l) whole.chosen.values[m][l] = fastest.values[m][l];
   }
 }

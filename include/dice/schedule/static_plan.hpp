@@ -5,7 +5,7 @@
 #include "dice/algorithm/table.hpp"
 #include "dice/placement/placement.hpp"
 #include "dice/schedule/limits.hpp"
-#include "dice/schedule/sound.hpp"
+#include "dice/schedule/proofs.hpp"
 #include "dice/schedule/static_split.hpp"
 
 #include <algorithm>
@@ -22,11 +22,11 @@ template <class Net, class Map> constexpr plan_sizes bounds() {
   constexpr auto n = static_cast<std::size_t>(Net::size), e = graph::view_of<Net>.edges.size();
   return {.ranks = placement::of<Net, Map>.devices.size(),
           .segments = n + 1,
-          .steps = n + 2 * e,
-          .operands = 2 * e,
+          .steps = 2 * n + 3 * e,  // all operands and results may be converted
+          .operands = n + 2 * e,
           .groups = n,
           .messages = e,
-          .buffers = 2 * n + e,
+          .buffers = 3 * n + 2 * e,
           .owner = n};
 }
 
@@ -82,6 +82,8 @@ inline constexpr bool proved = [] {
                 "internal error, please report: a step of this plan reads a tensor that is not there yet");
   static_assert(places_match(p, net),
                 "internal error, please report: a step of this plan reads a tensor at the wrong place");
+  static_assert(layouts_fit(p, net, algorithm_table<Net, Map>),
+                "internal error, please report: a step of this plan takes a tensor in the wrong layout");
   static_assert(buffers_disjoint(p, net), "internal error, please report: buffers of this plan overlap");
   static_assert(places_in_buffers(p, net), "internal error, please report: a tensor of this plan lies outside its buffer");
   if constexpr (!p.replicas.empty())  // without, tests show it, and it would take more memory than all else

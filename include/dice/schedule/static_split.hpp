@@ -9,7 +9,6 @@
 
 #include <array>
 #include <cstddef>
-#include <iterator>
 #include <utility>
 
 namespace dice::schedule::detail {
@@ -42,7 +41,7 @@ template <class Net, class Map> consteval auto limit() {
   constexpr auto& where = placement::of<Net, Map>;
   whole_algorithms whole(tables<Net, Map>(), where.view(), where.devices);
   if constexpr (has_limits<Net, Map>) build_split(unlimited_input<Net, Map>(), whole, where.in_flight);
-  std::array<algorithms_of<Net>, std::size(algorithm::methods)> out{};
+  std::array<algorithms_of<Net>, algorithm::method_count> out{};
   for (std::size_t m = 0; m < out.size(); ++m)
     for (int l = 0; l < whole.chosen.values[m].size(); ++l) out[m][l] = whole.chosen.values[m][l];
   return out;
@@ -54,7 +53,7 @@ template <class Net, class Map>
 inline constexpr parts::parts_input split_input = [] {
   auto out = unlimited_input<Net, Map>();
   if constexpr (has_limits<Net, Map> || has_direct<Net, Map>)
-    for (std::size_t m = 0; m < std::size(algorithm::methods); ++m) out.algorithms.values[m] = limited<Net, Map>[m];
+    for (std::size_t m = 0; m < algorithm::method_count; ++m) out.algorithms.values[m] = limited<Net, Map>[m];
   return out;
 }();
 
@@ -131,11 +130,11 @@ template <class Net, class Map> consteval plan_sizes split_bounds() {
   const auto ranks = placement::of<Net, Map>.devices.size();
   return {.ranks = ranks,
           .segments = ranks + messages + (net.replicas.empty() ? 0 : n + messages),
-          .steps = n + 3 * messages,  // borders are computed by themselves for messages only
-          .operands = e,
+          .steps = 2 * n + e + 3 * messages,  // borders are computed by themselves for messages only; all may be converted
+          .operands = n + 2 * e,
           .groups = n,
           .messages = messages,
-          .buffers = 2 * n + messages,
+          .buffers = 3 * n + e + messages,
           .owner = n,
           .replicas = net.replicas.size(),
           .members = net.members.size()};

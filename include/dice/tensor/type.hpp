@@ -4,6 +4,7 @@
 #include "dice/tensor/number.hpp"
 #include "dice/tensor/shape.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 
@@ -17,13 +18,12 @@ struct quantization {
   int axis = -1;                           ///< -1: one for all elements
 
   friend constexpr bool operator==(const quantization& a, const quantization& b) {
-    const auto same = [](const auto& x, const auto& y) {
-      if (x.size() != y.size()) return false;
-      for (std::size_t i = 0; i < x.size(); ++i)
-        if (x[i] != y[i]) return false;
-      return true;
-    };
-    return a.axis == b.axis && same(a.scales, b.scales) && same(a.zero_points, b.zero_points);
+    if (a.axis != b.axis || a.scales.size() != b.scales.size() || a.zero_points.size() != b.zero_points.size()) return false;
+    for (std::size_t i = 0; i < a.scales.size(); ++i)
+      if (a.scales[i] != b.scales[i]) return false;
+    for (std::size_t i = 0; i < a.zero_points.size(); ++i)
+      if (a.zero_points[i] != b.zero_points[i]) return false;
+    return true;
   }
 };
 

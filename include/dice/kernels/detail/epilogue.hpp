@@ -96,7 +96,7 @@ template <bool Vectors> epilogue epilogue_of(const graph::activation& f) {
   return out;
 }
 
-/// One execution as a kernel on floats sees it: all operands and the result in the layouts in which it works.
+/// One execution as a kernel on floats sees it.
 struct call {
   floats inputs;
   float* output;
@@ -136,7 +136,6 @@ template <bool Vectors> struct plain_execution {
     finish.output = call.output, finish.pools_2x2 = t.pools_2x2;
     if (t.residual) finish.residual = call.inputs[t.inputs.size()];
   }
-  void write_back() {}
 };
 
 }  // namespace dice::kernels::detail

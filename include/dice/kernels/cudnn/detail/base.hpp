@@ -43,17 +43,11 @@ inline void copy(float* to, const float* from, std::int64_t n) {
       "copy");
 }
 
-struct conversion {
-  static void to(tensor::layout as, const tensor::shape& s, const float* from, float* to) {
-    current->start(convert{to, from, count(s[0]), count(s[1]), count(s.product(2, s.rank)), as == tensor::layout::blocked});
-  }
-};
-
 /// One execution as the backend's kernels see it.
-struct execution : detail::converted_execution<conversion> {
+struct execution : detail::laid_out_execution {
   ending finish;
 
-  execution(const task& t, const buffers& b) : converted_execution(t, t.result, b), finish(ending_of(t.activation)) {
+  execution(const task& t, const buffers& b) : laid_out_execution(t, b), finish(ending_of(t.activation)) {
     finish.residual = residual;
   }
 };

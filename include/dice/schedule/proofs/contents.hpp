@@ -5,7 +5,8 @@
 #include "dice/meta/array.hpp"
 #include "dice/parts/part.hpp"
 #include "dice/schedule/carried.hpp"
-#include "dice/schedule/proofs.hpp"
+#include "dice/schedule/program.hpp"
+#include "dice/schedule/proofs/reads.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -15,12 +16,13 @@ namespace dice::schedule {
 
 namespace detail {
 
-/// A tensor that a rank writes: from its first write, or from the beginning of the frame if it is received, to its last
-/// read.
+/// A tensor that a rank writes, or a copy of it in another layout: from its first write, or from the beginning of the frame
+/// if it is received, to its last read.
 struct content {
   int tensor, first, last;
   place at;
   int buffer = -1;
+  bool is_copy = false;
 };
 
 /// Whether two tensors have no byte in common: in rows of one larger tensor, each has its own.
@@ -42,7 +44,7 @@ constexpr bool apart(const content& a, const content& b, const graph::network_vi
 /// The buffer of a rank that holds `c` when it is written, or -1. `roots`: by tensor, the buffer that is named after it.
 constexpr int buffer_of(const content& c, const plan_view& p, const rank_program& r, const graph::network_view& net,
                         const meta::array<int>& roots) {
-  if (roots.first[c.tensor] >= 0) return roots.first[c.tensor];
+  if (roots.first[c.tensor] >= 0 && !c.is_copy) return roots.first[c.tensor];
   const auto end = c.at.offset + tensor::bytes(net.layers.first[c.tensor].output, c.at.stored);
   for (int b = r.first_buffer; b < r.last_buffer && p.buffers.first[b].first_step <= c.first; ++b) {
     const auto& buf = p.buffers.first[b];
@@ -119,29 +121,42 @@ constexpr bool kept_until_read(const plan_view& p, const graph::network_view& ne
   };
   for (const auto& r : p.ranks) {
     meta::array<int> written(net.size(), -1), roots(net.size(), -1), done(net.size(), -1);
+    meta::array<int> copied(r.last_step - r.first_step, -1);  // by step: the copy that it makes, or converts to the result
     meta::array<detail::content> list;
     for (int b = r.first_buffer; b < r.last_buffer; ++b)
-      if (const int l = p.buffers.first[b].layer; l >= 0) roots.first[l] = b;
+      if (const int l = p.buffers.first[b].layer; l >= 0 && !p.buffers.first[b].is_copy) roots.first[l] = b;
     for (int s = r.first_step; s < r.last_step; ++s) {
       const auto& step = p.steps.first[s];
-      const bool received = step.what == action::receive;
-      if ((!received && step.what != action::compute && step.what != action::enter) || written.first[step.layer] >= 0)
-        continue;
-      written.first[step.layer] = list.size();
+      const bool received = step.what == action::receive, converts = step.what == action::convert;
+      const bool of_result = detail::converts_result(p, step);
+      const bool is_copy = (converts && !of_result) || (step.what == action::compute && s + 1 < r.last_step &&
+                                                        detail::converts_result(p, p.steps.first[s + 1]));
+      if (!received && !converts && step.what != action::compute && step.what != action::enter) continue;
+      if (is_copy) copied.first[s - r.first_step] = list.size();
+      else if (written.first[step.layer] >= 0) continue;
+      else written.first[step.layer] = list.size();
       list.push_back({.tensor = step.layer,
                       .first = received ? r.first_step : s,
-                      .last = s,
-                      .at = received ? p.messages.first[step.message].at_receiver : step.output});
+                      .last = is_copy && !converts ? s + 1 : s,
+                      .at = received ? p.messages.first[step.message].at_receiver : step.output,
+                      .is_copy = is_copy});
       auto& c = list.first[list.size() - 1];
       c.buffer = detail::buffer_of(c, p, r, net, roots);
     }
     each_carried(p, net, r.rank,
                  [&](int t, int m, std::int64_t) { written.first[t] = written.first[p.messages.first[m].layer]; });
+    meta::array<int> copy_of(net.size(), -1);  // by tensor: its last copy
     for (int s = r.first_step; s < r.last_step; ++s) {
       const auto& step = p.steps.first[s];
       const int at = step.what == action::send ? r.last_step - 1 : s;
-      detail::reads_all(p, net, step,
-                        [&](int l, const place&) { return detail::read(l, at, written, list, done, net), true; });
+      detail::reads_all(p, net, step, [&](int l, const place& from) {
+        if (const int c = copy_of.first[l]; c >= 0 && step.what == action::compute && list.first[c].at == from)
+          list.first[c].last = s;
+        else detail::read(l, at, written, list, done, net);
+        return true;
+      });
+      if (step.what == action::convert && copied.first[s - r.first_step] >= 0)
+        copy_of.first[step.layer] = copied.first[s - r.first_step];
     }
     meta::array<int> last_in(r.last_buffer - r.first_buffer, -1), before(list.size(), -1);  // by buffer: its tensors, linked
     for (int i = 0; i < list.size(); ++i) {
