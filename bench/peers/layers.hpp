@@ -41,7 +41,7 @@ inline std::int64_t moved_bytes(const dice::runtime::program& p, const dice::sch
   using namespace dice;
   const auto& group = p.plan.groups[s.group];
   const auto size = [&](int tensor, const schedule::place& at) {
-    return tensor::bytes(p.layers.layers[tensor].output, at.stored);
+    return tensor::bytes(p.layers.layers[tensor].output, at.stored());
   };
   const auto result = size(group.output(), s.output);
   std::int64_t read = 0;

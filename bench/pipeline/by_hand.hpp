@@ -97,7 +97,7 @@ class stage {
         inputs[0] = address(from, slot);
         calls_[i].push_back({nullptr,
                              {inputs.data(), address(s.output, slot), nullptr, nullptr, nullptr},
-                             {p.layers.layers[s.layer].output, from.stored, s.output.stored}});
+                             {p.layers.layers[s.layer].output, from.stored(), s.output.stored()}});
         break;
       }
       case schedule::action::compute: {

@@ -45,7 +45,7 @@ template <class Map, class Net = digits::network> void same_as_text(std::string_
     std::int64_t bytes = 0;  // that the rank holds
     for (const auto& n : runtime::weights_of(own, rank, groups)) {
       bytes += n.packed_bytes;
-      for (const auto& q : n.parameters) bytes += n.packed_bytes ? 0 : q.extents.bytes();
+      for (const auto& q : n.parameters) bytes += n.packed_bytes ? 0 : q.bytes();
     }
     EXPECT_EQ(bytes, own.plan.ranks[rank].weight_bytes) << rank;
   }

@@ -46,8 +46,8 @@ network_tables::network_tables(const onnx2hpp::network& net, const std::string& 
     }
     auto& parameters = parameters_.emplace_back();
     for (std::size_t k = 0; k < l.parameters.size(); ++k) {
-      parameters.push_back({layout.offsets[id][k], tensor::type(l.parameters[k].extents)});
-      info.parameter_bytes += parameters.back().extents.bytes();
+      parameters.push_back({layout.offsets[id][k], l.parameters[k].extents});
+      info.parameter_bytes += parameters.back().bytes();
     }
     operators_.push_back(any_of(l.op));
     layers_.push_back(info);

@@ -32,7 +32,7 @@ TEST(Crop, HasTheElementsOfTheBox) {
       if (draw() % 2) box.begin[a] = draw() % s[a], box.end[a] = box.begin[a] + 1 + draw() % (s[a] - box.begin[a]);
     graph::parameter p;
     try {
-      p = parts::crop({.offset = 640, .extents = tensor::type(s)}, box);
+      p = parts::crop({.offset = 640, .extents = s}, box);
     } catch (const graph::model_error&) {  // in rows, planes and more
       continue;
     }

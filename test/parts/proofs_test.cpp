@@ -184,12 +184,12 @@ TEST(Bands, ElsewhereIsNoticed) {
     ASSERT_TRUE(schedule::sound(plan.view(), d.parts().net, d.parts().parts)) << seed;
     for (const auto& step : plan.steps) {
       const auto at = step.output;
-      if (step.what != schedule::action::compute || at.stored.pitch == 0) continue;
+      if (step.what != schedule::action::compute || at.pitch == 0) continue;
       ++bands;
       for (const auto& [by, pitches] : {std::pair{schedule::alignment, 1}, {std::int64_t{0}, 2}}) {
         auto damaged = plan;
         const auto damage = [&, by = by, pitches = pitches](schedule::place& p) {
-          if (p == at) p.offset += by, p.stored.pitch *= pitches;
+          if (p == at) p.offset += by, p.pitch *= pitches;
         };
         for (auto& o : damaged.operands) damage(o);
         for (auto& s : damaged.steps) damage(s.output);

@@ -48,10 +48,10 @@ struct real_network {
     if (!graph::describe(op, in, l, edges.data() + l.first_edge)) throw std::logic_error("shape");
     std::vector<graph::parameter> own;
     for (const auto& s : with) {
-      own.push_back({.offset = static_cast<std::int64_t>(data.size() * 4), .extents = tensor::type(s)});
+      own.push_back({.offset = static_cast<std::int64_t>(data.size() * 4), .extents = s});
       for (std::int64_t i = 0; i < (s.elements() + 15) / 16 * 16; ++i)
         data.push_back(static_cast<float>(static_cast<int>(draw_() % 2001) - 1000) / 1000);
-      l.parameter_bytes += own.back().extents.bytes();
+      l.parameter_bytes += own.back().bytes();
     }
     constants.push_back(own);
     operators.push_back(graph::any_operator(op));
@@ -294,7 +294,7 @@ template <class Backend> class evaluation {
     std::vector<memory> parameters;
     std::vector<const void*> plain, in;
     for (const auto& p : with) {
-      auto& to = parameters.emplace_back(memory(p.extents.bytes()));
+      auto& to = parameters.emplace_back(memory(p.bytes()));
       auto* at = to.data();
       for (std::int64_t y = 0; y < p.planes; ++y)
         for (std::int64_t x = 0; x < p.rows; ++x, at += p.piece_bytes() / 4)

@@ -266,5 +266,6 @@ TEST(steps, of_every_plan) {
 }
 
 TEST(steps, tell_the_layout_of_a_tensor) {
-  EXPECT_EQ(report::detail::address_text({schedule::space::frame, 64, tensor::layout::blocked}), "frame+64 blocked");
+  EXPECT_EQ(report::detail::address_text({.where = schedule::space::frame, .layout = tensor::layout::blocked, .offset = 64}),
+            "frame+64 blocked");
 }

@@ -74,7 +74,7 @@ TEST(elements, bytes_pass_through_ranks) {
 
   std::vector<kernels::entry> calls(static_cast<std::size_t>(plan.groups.size()), {.by = {.run = invert}});
   std::vector<tensor::storage> stored;
-  for (const auto& o : plan.operands) stored.push_back(o.stored);
+  for (const auto& o : plan.operands) stored.push_back(o.stored());
   runtime::add_plan(calls, stored, plan.view(), net);
   const std::vector<meta::view<graph::parameter>> parameters(calls.size());
   const runtime::program p{.version = "1",

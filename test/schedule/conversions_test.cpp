@@ -47,13 +47,13 @@ TEST(Conversions, AreSteps) {
                                 action::convert, action::compute, action::leave}));
   for (const int k : {0, 1}) {
     const auto& c = s.plan.steps[convert_0 + k];
-    EXPECT_EQ(c.output.stored.layout, layout::blocked);
+    EXPECT_EQ(c.output.layout, layout::blocked);
     EXPECT_EQ(s.plan.operands[s.plan.steps[sum].first_operand + k], c.output);
     EXPECT_EQ(s.plan.operands[c.first_operand], s.plan.steps[enter_0 + k].output);
   }
   EXPECT_EQ(s.plan.operands[s.plan.steps[convert_sum].first_operand], s.plan.steps[sum].output);
   EXPECT_EQ(s.plan.operands[s.plan.steps[conv].first_operand], s.plan.steps[convert_sum].output);
-  EXPECT_EQ(s.plan.steps[convert_sum].output.stored.layout, layout::plain);
+  EXPECT_EQ(s.plan.steps[convert_sum].output.layout, layout::plain);
   EXPECT_TRUE(schedule::sound(s.plan.view(), s.view()));
   EXPECT_TRUE(schedule::layouts_fit(s.plan.view(), s.view(), s.algorithms));
   EXPECT_EQ(test::simulation(s.view(), s.plan.view(), s.algorithms, 3, 1).run(), "");
@@ -91,10 +91,9 @@ TEST(Conversions, DamagedOnesAreRefused) {
       {"from where the tensor is not", places, [&](auto& p) { operand(p, convert_0).offset += 64; }},
       {"from the other tensor", places, [&](auto& p) { operand(p, convert_0) = operand(p, convert_1); }},
       {"to where the kernel does not read it", places, [&](auto& p) { p.steps[convert_0].output.offset += 64; }},
-      {"from a band of rows", places,
-       [&](auto& p) { operand(p, convert_0).stored.pitch = p.steps[enter_0].output.stored.pitch = 8; }},
+      {"from a band of rows", places, [&](auto& p) { operand(p, convert_0).pitch = p.steps[enter_0].output.pitch = 8; }},
       {"into other elements", places,
-       [&](auto& p) { p.steps[convert_0].output.stored.element = operand(p, sum).stored.element = tensor::number::int32; }},
+       [&](auto& p) { p.steps[convert_0].output.element = operand(p, sum).element = tensor::number::int32; }},
       {"a result from where it was not computed", places, [&](auto& p) { operand(p, convert_sum).offset += 64; }},
       {"a result of no kernel", places, [](auto& p) { p.steps[sum] = {.what = action::enter, .layer = 2}; }},
       {"a result before it is computed", places, [](auto& p) { std::swap(p.steps[sum], p.steps[convert_sum]); }},

@@ -19,9 +19,7 @@ class digest {
   void add(std::int64_t v) {
     for (int i = 0; i < 8; ++i) hash_ = (hash_ ^ (static_cast<std::uint64_t>(v) >> (8 * i) & 255)) * 1099511628211u;
   }
-  void add(const schedule::place& p) {
-    add(static_cast<int>(p.where)), add(p.offset), add(static_cast<int>(p.stored.layout));
-  }
+  void add(const schedule::place& p) { add(static_cast<int>(p.where)), add(p.offset), add(static_cast<int>(p.layout)); }
   void add(const tensor::region& r) {
     for (int a = 0; a < tensor::region::axes; ++a) add(r.begin[a]), add(r.end[a]);
   }

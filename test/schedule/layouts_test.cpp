@@ -59,9 +59,9 @@ struct made : test::network {
   }
   /// Expects that the proofs fail if `at`, one of the plan's places, has the other layout.
   void expect_refused(const schedule::built_plan& plan, schedule::place& at) const {
-    at.stored.layout = test::other(at.stored.layout);
+    at.layout = test::other(at.layout);
     EXPECT_FALSE(schedule::places_match(plan.view(), view_of()));
-    at.stored.layout = test::other(at.stored.layout);
+    at.layout = test::other(at.layout);
   }
   graph::network_view view_of() const { return network::view(); }
   /// A letter for each layer: b (blocked) or p (plain).
@@ -195,7 +195,7 @@ TEST(Layouts, MessagesAreBlockedWhereBothRanksWorkSo) {
     const auto plan = net.plan();
     ASSERT_EQ(plan.messages.size(), 1);
     EXPECT_EQ(plan.messages[0].bytes, converts ? 32 * 4 * 4 : 24 * 4 * 4);
-    EXPECT_EQ(plan.messages[0].at_sender.stored.layout, plan.messages[0].at_receiver.stored.layout);
+    EXPECT_EQ(plan.messages[0].at_sender.layout, plan.messages[0].at_receiver.layout);
   }
 }
 

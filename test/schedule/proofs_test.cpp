@@ -100,8 +100,8 @@ TEST(Proofs, MessagesMatchRefuses) {
            {"a part of the tensor", [](auto& p) { --p.messages[0].part.end[1]; }},
            {"a byte too few", [](auto& p) { --p.messages[0].bytes; }},
            {"a byte too many", [](auto& p) { ++p.messages[0].bytes; }},
-           {"two types of elements", [](auto& p) { p.messages[0].at_receiver.stored.element = tensor::number::int32; }},
-           {"two layouts", [](auto& p) { p.messages[0].at_receiver.stored.layout = tensor::layout::blocked; }},
+           {"two types of elements", [](auto& p) { p.messages[0].at_receiver.element = tensor::number::int32; }},
+           {"two layouts", [](auto& p) { p.messages[0].at_receiver.layout = tensor::layout::blocked; }},
            {"scratch at the sender", [](auto& p) { p.messages[0].at_sender.where = space::scratch; }},
            {"scratch at the receiver", [](auto& p) { p.messages[0].at_receiver.where = space::scratch; }},
            {"a send by the other rank", [](auto& p) { std::swap(p.steps[to_1], p.steps[five]); }},
@@ -145,12 +145,12 @@ TEST(Proofs, PlacesMatchRefuses) {
        {"a residual elsewhere", moved([](built_plan& p) -> place& { return p.operands[p.steps[sum].first_operand + 1]; })},
        {"other elements everywhere",
         [](auto& p) {
-          const auto change = [](schedule::place& at) { at.stored.element = tensor::number::int32; };
+          const auto change = [](schedule::place& at) { at.element = tensor::number::int32; };
           for (auto& s : p.steps) change(s.output);
           for (auto& o : p.operands) change(o);
           for (auto& m : p.messages) change(m.at_sender), change(m.at_receiver);
         }},
-       {"another layout", [](auto& p) { p.steps[leave].output.stored.layout = tensor::layout::blocked; }},
+       {"another layout", [](auto& p) { p.steps[leave].output.layout = tensor::layout::blocked; }},
        {"another space", [](auto& p) { p.steps[leave].output.where = space::frame; }}});
 }
 
@@ -228,8 +228,8 @@ TEST(Proofs, PlacesInBuffersRefuses) {
            {"a band that no Concat has", [](auto& p) {
               const auto before = p.steps[one].output;
               for (auto& o : p.operands)
-                if (o == before) o.stored.pitch = 16;
-              p.steps[one].output.stored.pitch = 16;
+                if (o == before) o.pitch = 16;
+              p.steps[one].output.pitch = 16;
             }}});
 }
 
@@ -288,8 +288,9 @@ TEST(Proofs, BandsOfOneTensorAreApart) {
                                        .first = 0,
                                        .last = 0,
                                        .at = {.where = space::frame,
+                                              .layout = layout,
                                               .offset = (100 + first * row) * tensor::float_bytes,
-                                              .stored = {.layout = layout, .pitch = 8 * row}}};
+                                              .pitch = 8 * row}};
     };
     const auto apart = [&](const schedule::detail::content& a, const schedule::detail::content& b) {
       const bool out = schedule::detail::apart(a, b, net.view());
@@ -305,9 +306,9 @@ TEST(Proofs, BandsOfOneTensorAreApart) {
     EXPECT_TRUE(apart(band(0, 0), band(1, 8 + 3)));  // in another plane of the same rows
     EXPECT_TRUE(apart(band(0, 0), band(0, 80)));     // elsewhere
     auto other = band(1, 3);
-    other.at.stored.pitch *= 2;
+    other.at.pitch *= 2;
     EXPECT_FALSE(apart(band(0, 0), other));
-    other.at.stored.pitch = 0;
+    other.at.pitch = 0;
     EXPECT_FALSE(apart(band(0, 0), other));
     other.at.where = space::scratch;
     EXPECT_TRUE(apart(band(0, 0), other));

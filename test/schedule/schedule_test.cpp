@@ -128,11 +128,11 @@ TEST(Schedule, LayoutsOfKernelsAreProved) {
     const drawn d(seed * 7919, 30);
     auto plan = d.plan();
     const auto refuses = [&](schedule::place& at, const tensor::shape& of, int& count) {
-      const auto before = at.stored.layout;
-      at.stored.layout = test::other(before);
-      const bool same = !algorithm::must_convert(of, before, at.stored.layout);
+      const auto before = at.layout;
+      at.layout = test::other(before);
+      const bool same = !algorithm::must_convert(of, before, at.layout);
       EXPECT_EQ(schedule::layouts_fit(plan.view(), d.net.view(), d.algorithms), same);
-      at.stored.layout = before, count += !same;
+      at.layout = before, count += !same;
     };
     for (auto& s : plan.steps) {
       if (s.what != action::compute) continue;
@@ -163,7 +163,7 @@ TEST(Schedule, ProofsRefuseDamagedPlans) {
     size.messages[0].part.end[1] += 1;
     EXPECT_FALSE(schedule::messages_match(size.view(), d.net.view()));
     auto layout = plan;
-    for (auto& m : layout.messages) m.at_receiver.stored.layout = test::other(m.at_receiver.stored.layout);
+    for (auto& m : layout.messages) m.at_receiver.layout = test::other(m.at_receiver.layout);
     EXPECT_FALSE(schedule::messages_match(layout.view(), d.net.view()));
     auto small = plan;
     for (auto& b : small.buffers)
@@ -203,7 +203,7 @@ TEST(Schedule, PlacesThatDoNotMatchAreFound) {
         EXPECT_FALSE(schedule::places_match(plan.view(), net)) << "seed " << seed;
         at = right;
       };
-      at.stored.layout = test::other(at.stored.layout), refused();
+      at.layout = test::other(at.layout), refused();
       at.offset += schedule::alignment, refused();
       at.where = at.where == space::frame ? space::scratch : space::frame, refused();
     };
@@ -234,8 +234,8 @@ TEST(Schedule, OverlapAndCyclesAreFound) {
                      .scratch_bytes = 128});
   p.segments.push_back({0, 2});
   p.steps.push_back({}), p.steps.push_back({});
-  p.buffers.push_back({{space::scratch, 0}, 64, 0, 1, 0, {}});
-  p.buffers.push_back({{space::scratch, 64}, 64, 1, 1, 1, {}});
+  p.buffers.push_back({{.where = space::scratch, .offset = 0}, 64, 0, 1, 0, {}});
+  p.buffers.push_back({{.where = space::scratch, .offset = 64}, 64, 1, 1, 1, {}});
   std::array<graph::layer_info, 2> layers;
   layers[0].output = layers[1].output = {16};
   const graph::network_view two{layers, {}};

@@ -118,17 +118,17 @@ class simulation {
 
   /// Where element i of a tensor of shape `s` lies at place `p`.
   static std::int64_t stored(std::int64_t i, const dice::tensor::shape& s, const dice::schedule::place& p) {
-    const bool plain = p.stored.layout == dice::tensor::layout::plain;
-    if (plain && !p.stored.pitch) return i;
+    const bool plain = p.layout == dice::tensor::layout::plain;
+    if (plain && !p.pitch) return i;
     const auto pixels = s.product(2, s.rank), channel = i / pixels % s[1], image = i / pixels / s[1];
-    const auto plane = p.stored.pitch ? p.stored.pitch : pixels * (plain ? 1 : 16);
+    const auto plane = p.pitch ? p.pitch : pixels * (plain ? 1 : 16);
     if (plain) return (image * s[1] + channel) * plane + i % pixels;
     return (image * ((s[1] + 15) / 16) + channel / 16) * plane + i % pixels * 16 + channel % 16;
   }
   symbol& cell(int rank, dice::schedule::place p, int frame, std::int64_t i) {
     const auto& r = plan_.ranks[z(rank)];
     const auto base = p.where == dice::schedule::space::frame ? frame % r.slots * r.frame_bytes : r.slots * r.frame_bytes;
-    return memory_[z(rank)].at(z(base + p.offset + i * dice::tensor::size_of(p.stored.element)));
+    return memory_[z(rank)].at(z(base + p.offset + i * dice::tensor::size_of(p.element)));
   }
 
   /// Whether element i of a tensor of shape `s` is in a region of it.
@@ -159,10 +159,10 @@ class simulation {
   /// Writes lanes beyond the channels, too.
   void write(int rank, dice::schedule::place p, int frame, int layer, const dice::tensor::region& part) {
     const auto& shape = shape_of(layer);
-    if (part == dice::tensor::whole(shape) && p.stored.layout == dice::tensor::layout::blocked) {
+    if (part == dice::tensor::whole(shape) && p.layout == dice::tensor::layout::blocked) {
       const auto pixels = shape.product(2, shape.rank), plane = pixels * 16;
-      for (std::int64_t i = 0; i < dice::tensor::elements(shape, p.stored.layout); ++i)
-        cell(rank, p, frame, i / plane * (p.stored.pitch ? p.stored.pitch : plane) + i % plane) = {};
+      for (std::int64_t i = 0; i < dice::tensor::elements(shape, p.layout); ++i)
+        cell(rank, p, frame, i / plane * (p.pitch ? p.pitch : plane) + i % plane) = {};
     }
     for (std::int64_t i = 0; i < shape.elements(); ++i)
       if (within(part, i, shape)) cell(rank, p, frame, stored(i, shape, p)) = meaning(layer, i, frame);
@@ -234,26 +234,26 @@ class simulation {
         break;
       }
       case action::enter:
-        require(step.output.stored.layout == dice::tensor::layout::plain, "an input enters blocked");
+        require(step.output.layout == dice::tensor::layout::plain, "an input enters blocked");
         write(rank, step.output, frame, step.layer);
         break;
       case action::leave:
-        require(step.output.stored.layout == dice::tensor::layout::plain, "a result leaves blocked");
+        require(step.output.layout == dice::tensor::layout::plain, "a result leaves blocked");
         check(rank, step.output, frame, step.layer, "result");
         if (left_[step.layer]++ != frame && trouble_.empty()) trouble_ = "results out of order";
         break;
       case action::send: {
         const auto& m = plan_.messages[z(step.message)];
         if (!carries(step.message, frame)) break;
-        require(m.at_sender.stored.layout == m.at_receiver.stored.layout, "the ends of a message disagree in layout");
-        require(m.bytes == dice::tensor::bytes(shape_of(m.layer), m.at_sender.stored), "a message has another size");
+        require(m.at_sender.layout == m.at_receiver.layout, "the ends of a message disagree in layout");
+        require(m.bytes == dice::tensor::bytes(shape_of(m.layer), m.at_sender.stored()), "a message has another size");
         check(rank, m.at_sender, frame, m.layer, "message");
         pending_.push_back({step.message, frame});
         break;
       }
       case action::convert: {
         const auto& from = plan_.operands[z(step.first_operand)];
-        require(step.operands == 1 && from.stored.layout != step.output.stored.layout, "a conversion that changes nothing");
+        require(step.operands == 1 && from.layout != step.output.layout, "a conversion that changes nothing");
         check(rank, from, frame, step.layer, "tensor to convert");
         write(rank, step.output, frame, step.layer);
         check(rank, from, frame, step.layer, "tensor being converted");
@@ -270,14 +270,13 @@ class simulation {
         const auto working = (how.scratch_bytes + 63) / 64 * 64;
         const auto held = [&](int layer, dice::schedule::place p, dice::tensor::layout as) {
           const auto& shape = shape_of(layer);
-          require(p.stored.layout == dice::tensor::layout::plain || dice::tensor::has_blocks(shape), "no such layout");
-          require(!dice::algorithm::must_convert(shape, p.stored.layout, as), "a kernel cannot read what it is given");
+          require(p.layout == dice::tensor::layout::plain || dice::tensor::has_blocks(shape), "no such layout");
+          require(!dice::algorithm::must_convert(shape, p.layout, as), "a kernel cannot read what it is given");
         };
         for (std::size_t k = 0; k < reads.size(); ++k)
-          held(
-              reads[k], place_of(k),
-              k < net_.into(g.anchor).size() ? how.reads(step.output.stored.layout) : how.writes(step.output.stored.layout));
-        held(step.layer, step.output, how.writes(step.output.stored.layout));
+          held(reads[k], place_of(k),
+               k < net_.into(g.anchor).size() ? how.reads(step.output.layout) : how.writes(step.output.layout));
+        held(step.layer, step.output, how.writes(step.output.layout));
         // A kernel may write its working memory at any time, and elements of its result before it has read all operands;
         // only an operator that works in place may have its result where it reads.
         const auto work = [&] {
@@ -287,13 +286,12 @@ class simulation {
         for (std::size_t k = 0; k < reads.size(); ++k) {
           const auto p = place_of(k);
           const bool residual = k >= net_.into(g.anchor).size();
-          require(!p.stored.pitch ||
-                      (residual ? how.adds_pitched(shape_of(reads[k]), p.stored.layout, step.output.stored.layout)
-                                : how.reads_pitched(shape_of(reads[k]), p.stored.layout, step.output.stored.layout)),
+          require(!p.pitch || (residual ? how.adds_pitched(shape_of(reads[k]), p.layout, step.output.layout)
+                                        : how.reads_pitched(shape_of(reads[k]), p.layout, step.output.layout)),
                   "a kernel cannot read a band of rows");
           check(rank, p, frame, reads[k], "operand", read_region(g.anchor, reads[k]));
         }
-        require(!step.output.stored.pitch || how.writes_pitched(shape_of(step.layer), step.output.stored.layout),
+        require(!step.output.pitch || how.writes_pitched(shape_of(step.layer), step.output.layout),
                 "a kernel cannot write a band of rows");
         write(rank, step.output, frame, step.layer, step.part);
         for (std::size_t k = 0; k < reads.size(); ++k)

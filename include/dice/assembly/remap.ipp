@@ -97,7 +97,7 @@ class remapped final : public runtime::other_mapping {
       kernels_.push_back(layers.kernel(plan_.backend_of(plan.groups[g]), parts, anchor, plan_.algorithms()[g]));
       parameters_.push_back(layers.parameters_of(parts, anchor));
     }
-    for (const auto& o : plan.operands) stored_.push_back(o.stored);
+    for (const auto& o : plan.operands) stored_.push_back(o.stored());
     runtime::add_plan(kernels_, stored_, plan, parts.net);
     const auto units = plan_.units();
     program_.layers = parts.net, program_.parts = parts.parts, program_.whole_layers = layers.net;

@@ -69,7 +69,7 @@ constexpr double work_fraction(const graph::layer_info& part, const parts::part&
 constexpr std::int64_t copied_bytes(const graph::network_view& net, const schedule::plan_view& plan,
                                     const schedule::step& step, int l) {
   const auto& layer = net.layers[l];
-  const auto size = tensor::bytes(layer.output, step.output.stored.layout);
+  const auto size = tensor::bytes(layer.output, step.output.layout);
   if (layer.edges < 2 || step.operands != layer.edges) return size;
   std::int64_t out = 0;
   for (int k = 0; k < step.operands; ++k) {

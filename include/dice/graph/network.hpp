@@ -33,13 +33,15 @@ namespace dice::graph {
 /// apart; then its offset is only 4-byte aligned.
 struct parameter {
   std::int64_t offset = 0;
-  tensor::type extents{};
+  tensor::shape extents{};
   std::int64_t rows = 1, row_pitch = 0;
   std::int64_t planes = 1, plane_pitch = 0;
   bool is_part = false;  ///< of a larger tensor
+  tensor::number element = tensor::number::float32;
 
   constexpr std::int64_t pieces() const { return rows * planes; }
-  constexpr std::int64_t piece_bytes() const { return extents.bytes() / pieces(); }
+  constexpr std::int64_t bytes() const { return extents.elements() * tensor::size_of(element); }
+  constexpr std::int64_t piece_bytes() const { return bytes() / pieces(); }
   /// Behind its last byte in the file.
   constexpr std::int64_t end() const { return offset + (planes - 1) * plane_pitch + (rows - 1) * row_pitch + piece_bytes(); }
   /// Whether kernels can read it where it lies.
@@ -185,7 +187,7 @@ template <class Net> consteval tables<Net> tabulate() {
         t.carried[at++] = t.layers[from].output;
       }
       t.layers[l].edges = at - t.layers[l].first_edge;
-      for (const auto& p : parameters[l]) t.layers[l].parameter_bytes += p.extents.bytes();
+      for (const auto& p : parameters[l]) t.layers[l].parameter_bytes += p.bytes();
     }
     const shapes carried = t.carried;
     const bool fit[]{Net::template layer<Id>::id == Id &&

@@ -53,13 +53,13 @@ inline std::vector<dice::tensor::layout> layouts_around(const runtime::program& 
   std::vector<dice::tensor::layout> out;
   for (int k = 0; k < s.operands; ++k) {
     const auto& at = plan.operands[s.first_operand + k];
-    out.push_back(at.stored.layout);
+    out.push_back(at.layout);
     for (const auto* c = &s; c != steps && (c - 1)->what == action::convert && (c - 1)->group == s.group;)
-      if (--c; c->output == at) out.back() = plan.operands[c->first_operand].stored.layout;
+      if (--c; c->output == at) out.back() = plan.operands[c->first_operand].layout;
   }
   const auto* const next = &s + 1;
   const bool converts = next != plan.steps.end() && next->what == action::convert && next->layer == s.layer;
-  out.push_back((converts ? *next : s).output.stored.layout);
+  out.push_back((converts ? *next : s).output.layout);
   return out;
 }
 
@@ -84,7 +84,7 @@ class trial {
     }
     output_ = weights::block(dice::tensor::bytes(type(group.anchor), layouts.back()));
     for (const auto& q : p.parameters[s.group]) {
-      parameters_.push_back(random_block(q.extents.bytes()));
+      parameters_.push_back(random_block(q.bytes()));
       plain_.push_back(parameters_.back().data());
     }
     std::int64_t most = 0, copies = 0;

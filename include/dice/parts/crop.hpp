@@ -11,7 +11,7 @@ namespace dice::parts {
 /// The part of a parameter that `box` holds. Throws graph::model_error if it lies in more pieces than a parameter can have.
 constexpr graph::parameter crop(const graph::parameter& whole, const tensor::region& box) {
   const auto& s = whole.extents;
-  const auto element = s.element_bytes();
+  const auto element = tensor::size_of(whole.element);
   const int axes = std::min(s.rank, tensor::region::axes);
   graph::parameter out = whole;
   if (box == tensor::whole(s)) return out;

@@ -141,7 +141,7 @@ template <class Input, class Network> class writer {
       }
       auto& to = out_.parameters[parameters_++];
       to = crop(whole_one, box);
-      l.parameter_bytes += to.extents.bytes();
+      l.parameter_bytes += to.bytes();
       ++q;
     }
   }

@@ -16,7 +16,7 @@ namespace detail {
 /// "frame+2048", "scratch+0 blocked"; without "blocked" it is plain.
 inline std::string address_text(const schedule::place& at) {
   return (at.where == schedule::space::frame ? "frame+" : "scratch+") + std::to_string(at.offset) +
-         (at.stored.layout == tensor::layout::blocked ? " blocked" : "");
+         (at.layout == tensor::layout::blocked ? " blocked" : "");
 }
 
 /// "rank 2, tag 1, 2048 B": the other end of a message.

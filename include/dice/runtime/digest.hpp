@@ -48,7 +48,7 @@ inline std::string plan_digest(const program& p) {
   for (int rank : p.plan.owner) add(rank);
   for (const auto& m : p.plan.messages) {
     add(m.from), add(m.to), add(m.tag), add(m.layer), add(m.bytes);
-    add(static_cast<std::int64_t>(m.at_sender.stored.layout));
+    add(static_cast<std::int64_t>(m.at_sender.layout));
     for (int a = 0; a < dice::tensor::region::axes; ++a) add(m.part.begin[a]), add(m.part.end[a]);
   }
   for (const auto& r : p.plan.ranks) add(r.slots), add(r.last_segment - r.first_segment);

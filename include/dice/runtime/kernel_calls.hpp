@@ -36,7 +36,7 @@ class kernel_calls {
     if (s.what == schedule::action::convert) {
       const auto& from = plan.operands[s.first_operand];
       return program_.converter(plan.groups[s.group].rank)(
-          {program_.layers.layers[s.layer].output, from.stored, s.output.stored}, arena_.address(from, in_slot),
+          {program_.layers.layers[s.layer].output, from.stored(), s.output.stored()}, arena_.address(from, in_slot),
           arena_.address(s.output, in_slot));
     }
     for (int k = 0; k < s.operands; ++k) inputs_[k] = arena_.address(plan.operands[s.first_operand + k], in_slot);

@@ -86,7 +86,7 @@ inline void require_finite_result(const program& p, const schedule::step& s, con
   const bool alone = layers.find(" + ") == std::string::npos && !(part && part->to > 0);
   if (part && part->to > 0)
     layers += " over input channels " + std::to_string(part->from) + "-" + std::to_string(part->to - 1);
-  require_finite(x, p.layers.layers[s.layer].output, s.output.stored,
+  require_finite(x, p.layers.layers[s.layer].output, s.output.stored(),
                  (alone ? "its result" : "the result of " + layers) + " holds",
                  std::string("its inputs are finite, so look at its weights, and at the scale of the frames") +
                      (half ? "; or compute it with bf16 or float32, since fp16 ends at 65504" : ""),

@@ -146,7 +146,7 @@ class offload final : public segment_runner {
   std::byte* tensor(int l, int in_slot) const { return staged(layer_stage_[l], in_slot); }
   std::int64_t bytes_of(int layer) const { return layers_.layers[layer].output.bytes(); }
   std::int64_t result_bytes(const schedule::step& at) const {
-    return dice::tensor::bytes(layers_.layers[at.layer].output, at.output.stored);
+    return dice::tensor::bytes(layers_.layers[at.layer].output, at.output.stored());
   }
   std::byte* staged(std::int64_t offset, int in_slot) const { return staging_ + in_slot * stage_bytes_ + offset; }
   int job_of(int s, int in_slot) const { return (s - me_.first_step) * slots_ + in_slot; }

@@ -16,7 +16,7 @@ namespace dice::runtime {
 template <std::size_t N>
 constexpr std::array<dice::tensor::storage, N> storage_of(std::span<const schedule::place> operands) {
   std::array<dice::tensor::storage, N> out{};
-  for (std::size_t i = 0; i < N; ++i) out[i] = operands[i].stored;
+  for (std::size_t i = 0; i < N; ++i) out[i] = operands[i].stored();
   return out;
 }
 
@@ -35,7 +35,7 @@ constexpr void add_plan(std::span<kernels::entry> all, std::span<const dice::ten
     if (s.what == schedule::action::compute) {
       auto& what = all[s.group].what;
       what.stored = stored.subspan(static_cast<std::size_t>(s.first_operand), static_cast<std::size_t>(s.operands));
-      what.output = s.output.stored;
+      what.output = s.output.stored();
     }
 }
 

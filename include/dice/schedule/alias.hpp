@@ -13,12 +13,13 @@ namespace dice::schedule {
 /// A tensor on one rank: `bytes` at `offset` within the memory of instance `parent`, or with its own memory (-1).
 struct instance {
   int layer = -1;
-  tensor::storage stored{};
+  tensor::layout layout = tensor::layout::plain;
   int parent = -1;
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
-  bool received = false;  ///< of another rank
-  bool joined = false;    ///< a Concat whose operands all lie in place: nothing to compute
+  std::int64_t pitch = 0;  ///< tensor::storage's, if it is a band of the parent's rows; 0: dense
+  bool received = false;   ///< of another rank
+  bool joined = false;     ///< a Concat whose operands all lie in place: nothing to compute
 };
 
 /// Instance whose memory holds instance i, and the offset in bytes from the beginning of that memory.
@@ -38,8 +39,8 @@ constexpr root_of find_root(const meta::array<instance>& all, int i) {
 constexpr bool fits_within(const graph::network_view& net, const meta::array<instance>& all, const meta::array<int>& index,
                            int whole, const graph::edge& e) {
   const auto root = find_root(all, index[e.from]);
-  if (!all[index[e.from]].received || !all[root.at].received || all[root.at].stored != all[whole].stored) return false;
-  const auto element = tensor::size_of(all[whole].stored.element);
+  if (!all[index[e.from]].received || !all[root.at].received || all[root.at].layout != all[whole].layout) return false;
+  const auto element = net.layers[all[whole].layer].output.element_bytes();
   const auto begin = e.joins * element - root.offset, end = begin + all[root.at].bytes;
   if (begin < 0 || end > all[whole].bytes) return false;
   for (const auto& other : net.into(all[whole].layer)) {
@@ -74,7 +75,7 @@ constexpr void alias(const graph::network_view& net, meta::array<instance>& all,
     const auto element = layers[l].output.element_bytes();
     const auto first = find_root(all, index[in[0].from]);
     bool placed = all[whole].parent < 0 && first.at != whole;
-    const auto alike = [&](const graph::edge& e) { return all[index[e.from]].stored == all[whole].stored; };
+    const auto alike = [&](const graph::edge& e) { return all[index[e.from]].layout == all[whole].layout; };
     for (const auto& e : in) {
       const auto r = find_root(all, index[e.from]);
       placed = placed && alike(e) && r.at == first.at && r.offset == first.offset + (e.joins - in[0].joins) * element;

@@ -82,7 +82,7 @@ class builder : network_pass {
     const auto hold = [&](int l, bool received) {
       index_.first[l] = instances_.size();
       instances_.push_back({.layer = l,
-                            .stored = {.layout = layouts_.first[l], .element = net_.layers.first[l].output.element},
+                            .layout = layouts_.first[l],
                             .bytes = tensor::bytes(net_.layers.first[l].output, layouts_.first[l]),
                             .received = received});
     };
@@ -113,7 +113,7 @@ class builder : network_pass {
       if (input_.parts.first[l].what != parts::part::kind::cut || sent_.first[l] == sent_.first[l + 1]) continue;
       const int from = reads_.first[first_read_.first[l]];
       if (input_.owner.first[from] != input_.owner.first[l] || (turns_ && when(from) != when(l))) continue;
-      if (groups_.of_layer.first[l] >= 0 && converts_operand(l, 0)) continue;  // a conversion reads all of it
+      if (converts_read_.first[first_read_.first[l]]) continue;  // a conversion reads all of it
       next_cut_.first[l] = first_cut_.first[from], first_cut_.first[from] = l;
     }
   }
@@ -127,12 +127,12 @@ class builder : network_pass {
     for (int k = 0; k < count; ++k) {
       bool known = false;  // another operand is the same
       for (int i = 0; i < k; ++i)
-        known = known || (reads_.first[first + i] == reads_.first[first + k] && converts_operand(l, i));
-      if (!known && converts_operand(l, k)) convert(reads_.first[first + k]);
+        known = known || (reads_.first[first + i] == reads_.first[first + k] && converts_read_.first[first + i]);
+      if (!known && converts_read_.first[first + k]) convert(reads_.first[first + k]);
     }
     plan_.steps.push_back(
         {.what = action::compute, .layer = l, .group = g, .part = tensor::whole(net_.layers.first[l].output)});
-    if (converts_result(l)) convert(l);
+    if (converts_result_.first[l]) convert(l);
   }
   /// Where the result of cut c lies in that of its operand.
   constexpr tensor::region cut_of(int c) const {
@@ -145,7 +145,7 @@ class builder : network_pass {
   constexpr void emit_computing(int l, int g, rank_program& out) {
     const auto whole = tensor::whole(net_.layers.first[l].output);
     const auto& block = input_.algorithms.first[groups_.list.first[g].anchor].block;
-    if (converts(l)) return emit_converted(l, g);
+    if (converts_.first[l]) return emit_converted(l, g);
     if (first_cut_.first[l] < 0 || block[0] == 0 || net_.layers.first[l].output.rank != 4) {
       plan_.steps.push_back({.what = action::compute, .layer = l, .group = g, .part = whole});
       return;
@@ -267,7 +267,7 @@ class builder : network_pass {
       const auto from = find_root(instances_, index_.first[net_.edges.first[anchor.first_edge].from]);
       if (instances_.first[result].parent >= 0 || from.at == result || from.offset != 0 ||
           instances_.first[from.at].bytes != instances_.first[result].bytes ||
-          instances_.first[from.at].stored != instances_.first[result].stored || lives_.first[from.at].last != s ||
+          instances_.first[from.at].layout != instances_.first[result].layout || lives_.first[from.at].last != s ||
           lives_.first[from.at].sent || lives_.first[result].first != s)  // a replica's comes by message, too
         continue;
       // The result is its own root: tensors that lie within it (views, joined tensors) move along.
@@ -307,12 +307,13 @@ class builder : network_pass {
                            segment_of.first[l.first - out.first_step] == segment_of.first[l.last - out.first_step];
         buffer_of_.first[order.first[k]] = plan_.buffers.size();
         const auto& root = instances_.first[order.first[k]];
-        plan_.buffers.push_back({{local ? space::scratch : space::frame, 0, root.stored},
-                                 root.bytes,
-                                 l.first,
-                                 l.last,
-                                 root.layer,
-                                 tensor::whole(net_.layers.first[root.layer].output)});
+        plan_.buffers.push_back(
+            {{local ? space::scratch : space::frame, root.layout, net_.layers.first[root.layer].output.element},
+             root.bytes,
+             l.first,
+             l.last,
+             root.layer,
+             tensor::whole(net_.layers.first[root.layer].output)});
       }
       const auto& step = plan_.steps.first[out.first_step + s];
       if (step.what == action::convert && groups_.list.first[step.group].output() != step.layer) {
@@ -321,13 +322,14 @@ class builder : network_pass {
         add_copy(step.layer, out.first_step + s, out.first_step + end);
       }
       if (step.what != action::compute) continue;
-      if (converts_result(step.layer)) add_copy(step.layer, out.first_step + s, out.first_step + s + 1);
+      if (converts_result_.first[step.layer]) add_copy(step.layer, out.first_step + s, out.first_step + s + 1);
       if (auto& all = working_of_.first[step.group]; all >= 0) {  // of another region of the same result
         plan_.buffers.first[all].last_step = out.first_step + s;
         scratch_of_.first[s] = all;
-      } else if (const auto bytes = aligned(algorithm_of(step.layer).scratch_bytes); bytes > 0) {
+      } else if (const auto bytes = input_.algorithms.first[groups_.list.first[step.group].anchor].scratch_bytes;
+                 bytes > 0) {
         scratch_of_.first[s] = all = plan_.buffers.size();
-        plan_.buffers.push_back({{}, bytes, out.first_step + s, out.first_step + s, -1, {}});
+        plan_.buffers.push_back({{}, aligned(bytes), out.first_step + s, out.first_step + s, -1, {}});
       }
     }
     out.last_buffer = plan_.buffers.size();
@@ -340,7 +342,7 @@ class builder : network_pass {
     const auto& type = net_.layers.first[t].output;
     const auto other = layouts_.first[t] == tensor::layout::plain ? tensor::layout::blocked : tensor::layout::plain;
     copies_.push_back({first, last, plan_.buffers.size()});
-    plan_.buffers.push_back({.at = {.stored = {.layout = other, .element = type.element}},
+    plan_.buffers.push_back({.at = {.layout = other, .element = type.element},
                              .bytes = tensor::bytes(type, other),
                              .first_step = first,
                              .last_step = last,
@@ -357,16 +359,20 @@ class builder : network_pass {
     return plan_.buffers.first[copies_.first[i].buffer].at;
   }
 
-  constexpr place place_of(int tensor) const {
+  /// Writes where a tensor lies. (A place as a result would be copied three times, which costs the compiler memory.)
+  constexpr void put_place(int tensor, place& to) const {
     const auto* all = instances_.first;
     const int own = index_.first[tensor];
     int i = own;
     std::int64_t offset = 0;
     for (int parent = all[i].parent; parent >= 0; parent = all[i].parent) offset += all[i].offset, i = parent;
-    place p = plan_.buffers.first[buffer_of_.first[i]].at;
-    p.offset += offset;
-    p.stored = all[own].stored;
-    return p;
+    const auto& at = plan_.buffers.first[buffer_of_.first[i]].at;
+    to.where = at.where, to.offset = at.offset + offset;
+    to.layout = layouts_.first[tensor], to.element = at.element, to.pitch = all[own].pitch;
+  }
+  constexpr void add_operand(int tensor) {
+    plan_.operands.push_back({});
+    put_place(tensor, plan_.operands.first[plan_.operands.size() - 1]);
   }
 
   /// Fills in the places in steps and messages, and the rank's totals.
@@ -376,24 +382,30 @@ class builder : network_pass {
       auto& step = plan_.steps.first[s];
       switch (step.what) {
         case action::receive:
-          plan_.messages.first[step.message].at_receiver = place_of(step.layer), talks = true;
+          put_place(step.layer, plan_.messages.first[step.message].at_receiver), talks = true;
           break;
         case action::send:
-          plan_.messages.first[step.message].at_sender = place_of(step.layer), talks = true;
+          put_place(step.layer, plan_.messages.first[step.message].at_sender), talks = true;
           break;
         case action::enter:
         case action::leave:
-          step.output = place_of(step.layer);
+          put_place(step.layer, step.output);
           break;
         case action::convert: {
           const bool of_result = groups_.list.first[step.group].output() == step.layer;
           step.first_operand = plan_.operands.size(), step.operands = 1;
-          plan_.operands.push_back(of_result ? copy_at(step.layer, s) : place_of(step.layer));
-          step.output = of_result ? place_of(step.layer) : copy_at(step.layer, s);
+          if (of_result) {
+            plan_.operands.push_back(copy_at(step.layer, s));
+            put_place(step.layer, step.output);
+          } else {
+            add_operand(step.layer);
+            step.output = copy_at(step.layer, s);
+          }
           break;
         }
         case action::compute:
-          step.output = converts_result(step.layer) ? copy_at(step.layer, s) : place_of(step.layer);
+          if (converts_result_.first[step.layer]) step.output = copy_at(step.layer, s);
+          else put_place(step.layer, step.output);
           if (auto& all = operands_of_.first[step.group]; all.count >= 0) {  // of another region of the same result
             step.first_operand = all.first, step.operands = all.count;
           } else {
@@ -401,7 +413,8 @@ class builder : network_pass {
             step.first_operand = plan_.operands.size();
             for (int k = 0; k < count; ++k) {
               const int t = reads_.first[first + k];
-              plan_.operands.push_back(converts_operand(step.layer, k) ? copy_at(t, s) : place_of(t));
+              if (converts_read_.first[first + k]) plan_.operands.push_back(copy_at(t, s));
+              else add_operand(t);
             }
             step.operands = plan_.operands.size() - step.first_operand;
             all = {step.first_operand, step.operands};

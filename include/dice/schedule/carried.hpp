@@ -67,7 +67,7 @@ template <class F> constexpr void each_carried(const plan_view& p, const graph::
       each_joined(net, c, [&](int t, std::int64_t offset) {
         if (p.owner[t] == rank || message_of.first[t] >= 0 || found[t]) return;
         found[t] = 1;
-        if (keeps_place(net, t, c, offset, p.messages.first[m].at_receiver.stored.layout)) f(t, m, offset);
+        if (keeps_place(net, t, c, offset, p.messages.first[m].at_receiver.layout)) f(t, m, offset);
       });
 }
 

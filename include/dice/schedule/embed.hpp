@@ -83,16 +83,16 @@ constexpr void embed(const band_rules& rules, meta::array<instance>& all, const 
     auto& whole = all.first[index.first[l]];
     if (whole.parent >= 0 || whole.joined || !rules.writes(l)) continue;
     const auto& shape = net.layers.first[l].output;
-    const auto row = whole.stored.row(shape[3]);
+    const auto row = tensor::storage{whole.layout}.row(shape[3]);
     std::int64_t at = 0;
     for (const auto& e : net.into(l)) {
       const auto rows = net.layers.first[e.from].output[2];
       auto& part = all.first[index.first[e.from]];
       if (may.first[e.from] && !part.received && part.parent < 0 && !holds.first[index.first[e.from]] &&
-          part.stored == whole.stored && rules.writes(e.from) && !sent(e.from)) {
+          part.layout == whole.layout && rules.writes(e.from) && !sent(e.from)) {
         part.parent = index.first[l], holds.first[index.first[l]] = 1;
         part.offset = at * row * shape.element_bytes();
-        part.stored.pitch = shape[2] * row;
+        part.pitch = shape[2] * row;
       }
       at += rows;
     }

@@ -36,29 +36,6 @@ class network_pass {
     return -1;
   }
 
-  constexpr const algorithm::choice& algorithm_of(int l) const {
-    return input_.algorithms.first[groups_.list.first[groups_.of_layer.first[l]].anchor];
-  }
-  /// The layout in which the kernel of layer l wants the k-th tensor that it reads.
-  constexpr tensor::layout wanted(int l, int k) const {
-    const int operands = net_.layers.first[groups_.list.first[groups_.of_layer.first[l]].anchor].edges;
-    return k < operands ? algorithm_of(l).reads(layouts_.first[l]) : algorithm_of(l).writes(layouts_.first[l]);
-  }
-  /// Whether the k-th tensor that the kernel of layer l reads, or its result, must be converted.
-  constexpr bool converts_operand(int l, int k) const {
-    const int t = reads_.first[first_read_.first[l] + k];
-    return algorithm_of(l).converts && algorithm::must_convert(net_.layers.first[t].output, layouts_.first[t], wanted(l, k));
-  }
-  constexpr bool converts_result(int l) const {
-    return algorithm_of(l).converts && algorithm::must_convert(net_.layers.first[l].output, layouts_.first[l],
-                                                               algorithm_of(l).writes(layouts_.first[l]));
-  }
-  constexpr bool converts(int l) const {
-    bool any = converts_result(l);
-    for (int k = 0, end = first_read_.first[l + 1] - first_read_.first[l]; k < end; ++k) any = any || converts_operand(l, k);
-    return any;
-  }
-
   const plan_input& input_;
   const graph::network_view& net_;
   int n_;
@@ -68,6 +45,9 @@ class network_pass {
   meta::array<tensor::layout> layouts_;  ///< of each layer's output
   meta::array<char> visible_;            ///< whether a layer is the result of a step
   meta::array<int> first_read_, reads_;  ///< the tensors that the step of each layer reads
+  meta::array<char> converts_read_;      ///< whether each of these must be converted for it
+  meta::array<char> converts_result_;    ///< whether the result of a layer's kernel must be converted
+  meta::array<char> converts_;           ///< whether one of those of a layer must be
   deliveries delivered_;
   meta::array<int> sent_;            ///< first message of each tensor
   meta::array<int> layers_, begin_;  ///< layers by rank, and the first one of each rank
@@ -93,6 +73,32 @@ class network_pass {
       if (of && of->residual >= 0) reads_.push_back(edges[layers[of->residual].first_edge + of->residual_operand].from);
     }
     first_read_.first[n_] = reads_.size();
+    find_conversions();
+  }
+  /// Written out, since calls are expensive at compile time.
+  constexpr void find_conversions() {
+    const auto* layers = net_.layers.first;
+    const auto* layouts = layouts_.first;
+    converts_read_ = meta::array<char>(reads_.size()), converts_result_ = converts_ = meta::array<char>(n_);
+    for (int l = 0; l < n_; ++l) {
+      if (groups_.of_layer.first[l] < 0 || !visible_.first[l]) continue;
+      const int anchor = groups_.list.first[groups_.of_layer.first[l]].anchor;
+      const auto& how = input_.algorithms.first[anchor];
+      if (!how.converts) continue;
+      auto in = tensor::layout::plain, out = in;  // those in which the kernel works
+      if (how.works == algorithm::form::either) in = out = layouts[l];
+      if (how.works == algorithm::form::blocked) in = out = tensor::layout::blocked;
+      if (how.works == algorithm::form::first) out = tensor::layout::blocked;
+      const int begin = first_read_.first[l], residual = begin + layers[anchor].edges;
+      for (int k = begin, end = first_read_.first[l + 1]; k < end; ++k) {
+        const int t = reads_.first[k];
+        const auto as = k < residual ? in : out;
+        if (layouts[t] != as && algorithm::must_convert(layers[t].output, layouts[t], as))
+          converts_read_.first[k] = converts_.first[l] = 1;
+      }
+      if (layouts[l] != out && algorithm::must_convert(layers[l].output, layouts[l], out))
+        converts_result_.first[l] = converts_.first[l] = 1;
+    }
   }
   /// Sorts the layers by rank.
   constexpr void list_layers() {

@@ -32,11 +32,16 @@ enum class space : std::uint8_t {
   scratch,  ///< one copy: tensors that live within one segment, and kernels' working memory
 };
 
-/// Where a tensor (or a region of it) begins, in bytes from the beginning of its space, and how it lies there.
+/// Where a tensor (or a region of it) begins, in bytes from the beginning of its space, and how it lies there
+/// (tensor::storage, whose members it has itself: nested ones cost the compiler a tenth of a plan's memory).
 struct place {
   space where = space::scratch;
+  tensor::layout layout = tensor::layout::plain;
+  tensor::number element = tensor::number::float32;
   std::int64_t offset = 0;
-  tensor::storage stored{};
+  std::int64_t pitch = 0;
+
+  constexpr tensor::storage stored() const { return {layout, pitch, element}; }
   friend constexpr bool operator==(const place&, const place&) = default;
 };
 

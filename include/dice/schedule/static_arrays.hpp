@@ -19,10 +19,18 @@ template <plan_sizes Most> struct roomy_arrays {
   plan_sizes used{};
 
   constexpr explicit roomy_arrays(const built_plan& p) : used(meta::sizes_of<plan_sizes>(p)) {
-    meta::copy_lists(data, p, used);
+    if (fits()) meta::copy_lists(data, p, used);
     data.in_flight = p.in_flight;
   }
+  /// Whether there is room for all conversions.
+  constexpr bool fits() const {
+    return used.steps <= Most.steps && used.operands <= Most.operands && used.buffers <= Most.buffers;
+  }
 };
+
+/// Conversions for which there is room at first: all tensors could be converted, but few are, and room costs the compiler
+/// memory.
+constexpr std::size_t few_conversions(std::size_t layers) { return 16 + layers / 16; }
 
 /// The plan that a roomy_arrays has, in arrays of the size that it uses.
 template <plan_sizes Used> consteval auto trim(const auto& from) {

@@ -17,22 +17,22 @@ namespace dice::schedule {
 
 namespace detail {
 
-/// Upper bounds of a plan's sizes, from the network's layers and edges.
-template <class Net, class Map> constexpr plan_sizes bounds() {
+/// Upper bounds of a plan's sizes with so many conversions, from the network's layers and edges.
+template <class Net, class Map> constexpr plan_sizes bounds(std::size_t conversions) {
   constexpr auto n = static_cast<std::size_t>(Net::size), e = graph::view_of<Net>.edges.size();
   return {.ranks = placement::of<Net, Map>.devices.size(),
           .segments = n + 1,
-          .steps = 2 * n + 3 * e,  // all operands and results may be converted
-          .operands = n + 2 * e,
+          .steps = n + 2 * e + conversions,
+          .operands = 2 * e + conversions,
           .groups = n,
           .messages = e,
-          .buffers = 3 * n + 2 * e,
+          .buffers = 2 * n + e + conversions,
           .owner = n};
 }
 
-template <class Net, class Map> struct roomy {
+template <class Net, class Map, std::size_t Conversions> struct roomy {
   algorithms_of<Net> algorithms{};  ///< those that keep the ranks within their memory limits
-  roomy_arrays<bounds<Net, Map>()> plan{compute(algorithms)};
+  roomy_arrays<bounds<Net, Map>(Conversions)> plan{compute(algorithms)};
 
  private:
   static constexpr built_plan compute(algorithms_of<Net>& chosen) {
@@ -40,7 +40,14 @@ template <class Net, class Map> struct roomy {
     return build({graph::view_of<Net>, where.owner, where.devices, chosen, where.in_flight}, tables<Net, Map>(), chosen);
   }
 };
-template <class Net, class Map> inline constexpr roomy<Net, Map> roomy_plan;
+template <class Net, class Map, std::size_t Conversions> inline constexpr roomy<Net, Map, Conversions> roomy_with;
+
+template <class Net, class Map> consteval const auto& find_roomy() {
+  constexpr auto& found = roomy_with<Net, Map, few_conversions(Net::size)>;
+  if constexpr (found.plan.fits()) return found;
+  else return roomy_with<Net, Map, Net::size + graph::view_of<Net>.edges.size()>;
+}
+template <class Net, class Map> inline constexpr const auto& roomy_plan = find_roomy<Net, Map>();
 
 /// How each layer of the network of parts is computed as the anchor of a group, by id.
 template <class Net, class Map> consteval auto copy_algorithms() {

@@ -122,7 +122,7 @@ inline constexpr auto split_algorithms = [] {
   return out;
 }();
 
-template <class Net, class Map> consteval plan_sizes split_bounds() {
+template <class Net, class Map> consteval plan_sizes split_bounds(std::size_t conversions) {
   constexpr auto net = split_network<Net, Map>.view();
   const auto n = net.net.layers.size(), e = net.net.edges.size();
   std::size_t messages = 0;
@@ -130,23 +130,31 @@ template <class Net, class Map> consteval plan_sizes split_bounds() {
   const auto ranks = placement::of<Net, Map>.devices.size();
   return {.ranks = ranks,
           .segments = ranks + messages + (net.replicas.empty() ? 0 : n + messages),
-          .steps = 2 * n + e + 3 * messages,  // borders are computed by themselves for messages only; all may be converted
-          .operands = n + 2 * e,
+          .steps = n + 3 * messages + conversions,  // borders are computed by themselves for messages only
+          .operands = e + conversions,
           .groups = n,
           .messages = messages,
-          .buffers = 3 * n + e + messages,
+          .buffers = 2 * n + messages + conversions,
           .owner = n,
           .replicas = net.replicas.size(),
           .members = net.members.size()};
 }
 
-template <class Net, class Map>
-inline constexpr roomy_arrays<split_bounds<Net, Map>()> roomy_split{[] {
+template <class Net, class Map, std::size_t Conversions>
+inline constexpr roomy_arrays<split_bounds<Net, Map>(Conversions)> roomy_split_with{[] {
   constexpr auto net = split_network<Net, Map>.view();
   constexpr auto& where = placement::of<Net, Map>;
   return build({net.net, net.owner, where.devices, split_algorithms<Net, Map>, where.in_flight, net.parts, net.replicas,
                 net.members});
 }()};
+
+template <class Net, class Map> consteval const auto& find_roomy_split() {
+  constexpr auto& net = split_network<Net, Map>;
+  constexpr auto& found = roomy_split_with<Net, Map, few_conversions(net.layers.size())>;
+  if constexpr (found.fits()) return found;
+  else return roomy_split_with<Net, Map, net.layers.size() + net.edges.size()>;
+}
+template <class Net, class Map> inline constexpr const auto& roomy_split = find_roomy_split<Net, Map>();
 
 template <class Net, class Map>
 inline constexpr auto split_plan = trim<roomy_split<Net, Map>.used>(roomy_split<Net, Map>.data);

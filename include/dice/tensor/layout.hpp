@@ -28,7 +28,7 @@ constexpr std::int64_t elements(const shape& s, layout l) {
   if (l == layout::plain) return s.elements();
   return s.dim[0] * ((s.dim[1] + block - 1) / block * block) * s.product(2, s.rank);
 }
-constexpr std::int64_t bytes(const type& t, layout l) { return elements(t, l) * t.element_bytes(); }
+constexpr std::int64_t bytes(const type& t, layout l) { return elements(t, l) * detail::sizes[static_cast<int>(t.element)]; }
 
 /// How a tensor lies in memory.
 struct storage {

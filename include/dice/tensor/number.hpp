@@ -9,11 +9,12 @@ namespace dice::tensor {
 /// holds every integer up to 2^24; graph inputs and outputs may have another type outside the network.
 enum class number : std::uint8_t { float32, int64, int32, uint8, boolean, int8, float16, bfloat16 };
 
-/// Bytes of one.
-constexpr std::int64_t size_of(number n) {
-  constexpr std::int64_t sizes[]{4, 8, 4, 1, 1, 1, 2, 2};
-  return sizes[static_cast<int>(n)];
+namespace detail {
+inline constexpr std::int64_t sizes[]{4, 8, 4, 1, 1, 1, 2, 2};
 }
+
+/// Bytes of one.
+constexpr std::int64_t size_of(number n) { return detail::sizes[static_cast<int>(n)]; }
 /// Of those on which kernels compute.
 inline constexpr std::int64_t float_bytes = size_of(number::float32);
 

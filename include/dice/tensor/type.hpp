@@ -38,7 +38,7 @@ struct type : shape {
   explicit constexpr type(const shape& s, number of = number::float32, const quantization* by = nullptr)
       : shape(s), element(of), quantized(by) {}
 
-  constexpr std::int64_t element_bytes() const { return size_of(element); }
+  constexpr std::int64_t element_bytes() const { return detail::sizes[static_cast<int>(element)]; }
   constexpr std::int64_t bytes() const { return elements() * element_bytes(); }
   friend constexpr bool operator==(const type& a, const type& b) {
     if (static_cast<const shape&>(a) != static_cast<const shape&>(b) || a.element != b.element) return false;

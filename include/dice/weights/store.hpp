@@ -26,7 +26,7 @@ struct item {
   constexpr std::int64_t stored_bytes() const {
     if (packed_bytes) return aligned(packed_bytes);
     std::int64_t out = 0;
-    for (const auto& p : parameters) out += aligned(p.extents.bytes());
+    for (const auto& p : parameters) out += aligned(p.bytes());
     return out;
   }
   static constexpr std::int64_t alignment = 64;
@@ -70,7 +70,7 @@ class store {
         if (p.in_place()) {
           pages.push_back(from.map(p.offset, p.end(), start));
         } else {
-          gathered.push_back(block(p.extents.bytes()));
+          gathered.push_back(block(p.bytes()));
           gather(from, p, gathered.back().data());
           start = gathered.back().data();
         }
@@ -91,7 +91,7 @@ class store {
       if (n.packed_bytes) at += item::aligned(n.packed_bytes);
       for (const auto& p : n.parameters) {
         pointers_.push_back(at);
-        if (!n.packed_bytes) at += item::aligned(p.extents.bytes());
+        if (!n.packed_bytes) at += item::aligned(p.bytes());
       }
     }
   }
@@ -112,7 +112,7 @@ class store {
   };
 
   static void check(const file& from, const graph::parameter& p) {
-    const auto bytes = p.extents.bytes();
+    const auto bytes = p.bytes();
     if (p.offset < 0 || p.offset % (p.is_part ? 4 : 64) || bytes <= 0 || p.end() <= p.offset || p.end() > from.data_bytes())
       throw files::error("the generated header is damaged: a parameter at " + std::to_string(p.offset) + " with " +
                          std::to_string(bytes) + " bytes does not lie in '" + from.path() + "' (" +
@@ -133,7 +133,7 @@ class store {
       for (std::size_t k = 0; !items[i].packed_bytes && k < items[i].parameters.size(); ++k) {
         const auto& p = items[i].parameters[k];
         if (p.in_place()) continue;
-        gathered_.push_back(block(p.extents.bytes()));
+        gathered_.push_back(block(p.bytes()));
         gather(from, p, gathered_.back().data());
         pointers_[static_cast<std::size_t>(locations_[i].first) + k] = gathered_.back().data();
       }
@@ -179,7 +179,7 @@ template <class Put> [[gnu::cold]] void each_stored(const file& from, std::span<
     auto at = begin;
     if (one.packed(0) && !put(at, one.packed(0), n.packed_bytes)) return;
     for (std::size_t k = 0; !one.packed(0) && k < n.parameters.size(); ++k) {
-      const auto bytes = n.parameters[k].extents.bytes();
+      const auto bytes = n.parameters[k].bytes();
       if (!put(at, reinterpret_cast<const std::byte*>(one.plain(0)[k]), bytes)) return;
       at += item::aligned(bytes);
     }

@@ -36,7 +36,7 @@ constexpr bool buffers_disjoint(const plan_view& p, const graph::network_view& n
         if (buf.first_step < before || buf.last_step < buf.first_step || buf.last_step >= r.last_step) return false;
         if (buf.at.offset < 0 || buf.at.offset % alignment || buf.bytes < 0 || buf.at.offset + buf.bytes > limit)
           return false;
-        if (buf.layer >= 0 && buf.bytes < tensor::bytes(net.layers.first[buf.layer].output, buf.at.stored)) return false;
+        if (buf.layer >= 0 && buf.bytes < tensor::bytes(net.layers.first[buf.layer].output, buf.at.stored())) return false;
         before = buf.first_step;
         const auto from = buf.at.offset, to = from + buf.bytes;
         int kept = 0;
@@ -96,13 +96,13 @@ constexpr void note_bands(const plan_view& p, const graph::network_view& net, co
   const auto& g = p.groups.first[s.group];
   if (!net.layers.first[g.anchor].is_concat) return;
   const auto& whole = net.layers.first[g.anchor].output;
-  const auto row = s.output.stored.row(whole[3]);
+  const auto row = s.output.stored().row(whole[3]);
   std::int64_t at = 0;
   int k = s.first_operand;
   for (const auto& e : net.into(g.anchor)) {
     place band = s.output;
     band.offset += at * row * whole.element_bytes();
-    band.stored.pitch = whole[2] * row;
+    band.pitch = whole[2] * row;
     if (p.operands.first[k++] == band) in_place.first[e.from] = 1;
     at += net.layers.first[e.from].output[2];
   }
@@ -133,14 +133,14 @@ constexpr bool places_in_buffers(const plan_view& p, const graph::network_view& 
       const auto holds = [&](int b, int l, const place& at) {
         const auto& buf = p.buffers.first[b];
         return buf.last_step >= s && buf.at.where == at.where && buf.at.offset <= at.offset &&
-               at.offset + tensor::bytes(net.layers.first[l].output, at.stored) <= buf.at.offset + buf.bytes;
+               at.offset + tensor::bytes(net.layers.first[l].output, at.stored()) <= buf.at.offset + buf.bytes;
       };
       const auto lies = [&](int l, const place& at) {
         if (own.first[l] >= 0 && holds(own.first[l], l, at)) return true;
         for (int k = live.size() - 1; k >= 0; --k) {
-          const auto& buf = p.buffers.first[live.first[k]];
-          const bool may = buf.is_copy ? buf.layer == l : own.first[l] < 0;
-          if (may && holds(live.first[k], l, at)) return true;
+          if (const auto& buf = p.buffers.first[live.first[k]];
+              holds(live.first[k], l, at) && (buf.is_copy ? buf.layer == l : own.first[l] < 0))
+            return true;
           if (p.buffers.first[live.first[k]].last_step < s)
             live.first[k] = live.first[live.size() - 1], live.truncate(live.size() - 1);
         }
@@ -151,7 +151,7 @@ constexpr bool places_in_buffers(const plan_view& p, const graph::network_view& 
       if (step.what == action::receive && !lies(step.layer, p.messages.first[step.message].at_receiver)) return false;
       if (step.what == action::convert && !lies(step.layer, p.operands.first[step.first_operand])) return false;
       if (step.what == action::enter || step.what == action::compute || step.what == action::convert) {
-        if (!lies(step.layer, step.output) || (step.output.stored.pitch != 0 && !in_place.first[step.layer])) return false;
+        if (!lies(step.layer, step.output) || (step.output.pitch != 0 && !in_place.first[step.layer])) return false;
       }
       if (const int b = step.what == action::compute ? working.first[step.group] : -1; b >= 0)
         if (p.buffers.first[b].at != step.scratch || p.buffers.first[b].last_step < s) return false;

@@ -28,14 +28,14 @@ struct content {
 /// Whether two tensors have no byte in common: in rows of one larger tensor, each has its own.
 constexpr bool apart(const content& a, const content& b, const graph::network_view& net) {
   const auto end = [&](const content& c) {
-    return c.at.offset + tensor::bytes(net.layers.first[c.tensor].output, c.at.stored);
+    return c.at.offset + tensor::bytes(net.layers.first[c.tensor].output, c.at.stored());
   };
   if (a.at.where != b.at.where || end(a) <= b.at.offset || end(b) <= a.at.offset) return true;
-  if (a.at.stored.pitch == 0 || a.at.stored != b.at.stored) return false;
-  const auto element = tensor::size_of(a.at.stored.element), pitch = a.at.stored.pitch * element;
+  if (a.at.pitch == 0 || a.at.stored() != b.at.stored()) return false;
+  const auto element = tensor::size_of(a.at.element), pitch = a.at.pitch * element;
   const auto wide = [&](const content& c) {
     const auto& s = net.layers.first[c.tensor].output;
-    return c.at.stored.row(s[2] * s[3]) * element;
+    return c.at.stored().row(s[2] * s[3]) * element;
   };
   const auto behind = ((b.at.offset - a.at.offset) % pitch + pitch) % pitch;  // from a's rows to the next of b
   return behind >= wide(a) && behind + wide(b) <= pitch;
@@ -45,7 +45,7 @@ constexpr bool apart(const content& a, const content& b, const graph::network_vi
 constexpr int buffer_of(const content& c, const plan_view& p, const rank_program& r, const graph::network_view& net,
                         const meta::array<int>& roots) {
   if (roots.first[c.tensor] >= 0 && !c.is_copy) return roots.first[c.tensor];
-  const auto end = c.at.offset + tensor::bytes(net.layers.first[c.tensor].output, c.at.stored);
+  const auto end = c.at.offset + tensor::bytes(net.layers.first[c.tensor].output, c.at.stored());
   for (int b = r.first_buffer; b < r.last_buffer && p.buffers.first[b].first_step <= c.first; ++b) {
     const auto& buf = p.buffers.first[b];
     if (buf.last_step >= c.first && buf.at.where == c.at.where && buf.at.offset <= c.at.offset &&
@@ -71,15 +71,14 @@ constexpr void read(int l, int s, const meta::array<int>& written, meta::array<c
 constexpr bool is_within(int t, const place& at, int l, const place& is, const graph::network_view& net) {
   if (l == t && is == at) return true;
   const auto& layer = net.layers.first[l];
-  if (at.offset < is.offset || at.offset >= is.offset + tensor::bytes(layer.output, is.stored)) return false;
-  const auto row = is.stored.row(layer.output[3]), element = tensor::size_of(is.stored.element);
+  if (at.offset < is.offset || at.offset >= is.offset + tensor::bytes(layer.output, is.stored())) return false;
+  const auto row = is.stored().row(layer.output[3]), element = tensor::size_of(is.element);
   std::int64_t rows = 0;
   for (const auto& e : net.into(l)) {
     auto own = is;
     if (layer.view >= 0) own.offset -= layer.view * element;
     else if (e.joins >= 0) own.offset += e.joins * element;
-    else if (layer.is_concat && is.stored.pitch == 0)
-      own.offset += rows * row * element, own.stored.pitch = layer.output[2] * row;
+    else if (layer.is_concat && is.pitch == 0) own.offset += rows * row * element, own.pitch = layer.output[2] * row;
     else return false;
     rows += net.layers.first[e.from].output[2];
     if (is_within(t, at, e.from, own, net)) return true;
@@ -93,8 +92,8 @@ constexpr bool has_all_of(int t, const place& at, int l, const place& is, const 
   const auto operands = net.into(t);
   for (const auto& e : operands) {
     auto own = at;
-    own.offset += e.joins * tensor::size_of(at.stored.element);
-    if (e.joins < 0 || at.stored.pitch != 0 || !has_all_of(e.from, own, l, is, net)) return false;
+    own.offset += e.joins * tensor::size_of(at.element);
+    if (e.joins < 0 || at.pitch != 0 || !has_all_of(e.from, own, l, is, net)) return false;
   }
   return operands.count > 0;
 }

@@ -19,11 +19,12 @@ namespace dice::schedule {
 constexpr bool places_match(const plan_view& p, const graph::network_view& net) {
   const int n = net.size();
   const place none{.offset = detail::unknown};
-  meta::array<place> at(n), copy(n);
+  meta::array<place> at(n);
+  meta::array<int> copied;   // by tensor: the step that made its last copy, if there are any
   meta::array<int> carrier;  // by tensor: the message that has it, if any message has others than its own
   meta::array<std::int64_t> within;
   for (const auto& r : p.ranks) {
-    for (int l = 0; l < n; ++l) at.first[l] = copy.first[l] = none;
+    for (int l = 0; l < n; ++l) at.first[l] = none;
     for (int t = 0; t < carrier.size(); ++t) carrier.first[t] = -1;
     each_carried(p, net, r.rank, [&](int t, int m, std::int64_t offset) {
       if (carrier.empty()) carrier = meta::array<int>(n, -1), within = meta::array<std::int64_t>(n, 0);
@@ -32,16 +33,19 @@ constexpr bool places_match(const plan_view& p, const graph::network_view& net) 
     for (int s = r.first_step; s < r.last_step; ++s) {
       const auto& step = p.steps.first[s];
       const auto matches = [&](int l, const place& from) {
-        if (step.what == action::compute && copy.first[l].offset != detail::unknown && from == copy.first[l]) return true;
+        if (step.what == action::compute && !copied.empty() && copied.first[l] >= r.first_step &&
+            from == p.steps.first[copied.first[l]].output)
+          return true;
         const auto& is = at.first[l];
         return is.offset == detail::unknown ? from == detail::written_at(l, at, net) : from == is;
       };
       if (!detail::reads_all(p, net, step, matches)) return false;
       if (step.what == action::convert) {
         const auto& from = p.operands.first[step.first_operand];
-        if (step.output.stored.element != from.stored.element || from.stored.pitch != 0) return false;
+        if (step.output.element != from.element || from.pitch != 0) return false;
         if (!detail::converts_result(p, step)) {
-          copy.first[step.layer] = step.output;
+          if (copied.empty()) copied = meta::array<int>(n, -1);
+          copied.first[step.layer] = s;
           continue;
         }
         const auto& before = p.steps.first[s - 1];
@@ -61,7 +65,7 @@ constexpr bool places_match(const plan_view& p, const graph::network_view& net) 
       if (step.what != action::enter && step.what != action::compute) continue;
       auto& is = at.first[step.layer];
       if (is.offset >= 0 && is != step.output) return false;  // another region lies elsewhere
-      if (step.output.stored.element != net.layers.first[step.layer].output.element) return false;
+      if (step.output.element != net.layers.first[step.layer].output.element) return false;
       is = step.output;
     }
   }
@@ -71,20 +75,25 @@ constexpr bool places_match(const plan_view& p, const graph::network_view& net) 
 /// Each kernel gets its operands, and writes its result, in the layouts in which it works. `algorithms`: of each layer as
 /// the anchor of a group.
 constexpr bool layouts_fit(const plan_view& p, const graph::network_view& net, meta::view<algorithm::choice> algorithms) {
+  const auto must = [&](int l, tensor::layout is, tensor::layout as) {
+    return algorithm::must_convert(net.layers.first[l].output, is, as);
+  };
   for (const auto& step : p.steps) {
     if (step.what != action::compute) continue;
     const auto& g = p.groups.first[step.group];
     const auto& how = algorithms.first[g.anchor];
-    const auto stored = step.output.stored.layout;
-    const auto fits = [&](int l, const place& at, tensor::layout as) {
-      return !algorithm::must_convert(net.layers.first[l].output, at.stored.layout, as);
-    };
-    const auto in = net.into(g.anchor);
+    // Written out, since calls are expensive at compile time.
+    const bool blocks = how.works == algorithm::form::either ? step.output.layout == tensor::layout::blocked
+                                                             : how.works == algorithm::form::blocked;
+    const auto in = blocks ? tensor::layout::blocked : tensor::layout::plain;
+    const auto out = how.works == algorithm::form::first ? tensor::layout::blocked : in;
     const auto* operands = p.operands.first + step.first_operand;
-    for (std::size_t k = 0; k < in.size(); ++k)
-      if (!fits(in[k].from, operands[k], how.reads(stored))) return false;
-    if (g.residual >= 0 && !fits(step.layer, operands[in.size()], how.writes(stored))) return false;
-    if (!fits(step.layer, step.output, how.writes(stored))) return false;
+    const auto* edges = net.edges.first + net.layers.first[g.anchor].first_edge;
+    const int count = net.layers.first[g.anchor].edges;
+    for (int k = 0; k < count; ++k)
+      if (operands[k].layout != in && must(edges[k].from, operands[k].layout, in)) return false;
+    if (g.residual >= 0 && operands[count].layout != out && must(step.layer, operands[count].layout, out)) return false;
+    if (step.output.layout != out && must(step.layer, step.output.layout, out)) return false;
   }
   return true;
 }

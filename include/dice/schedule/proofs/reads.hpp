@@ -62,7 +62,7 @@ constexpr place written_at(int l, meta::array<place>& at, const graph::network_v
     const bool view = layer.view >= 0;
     place by_operand = written_at(e.from, at, net);
     if (by_operand.offset < 0 || (!view && e.joins < 0)) return at.first[l];
-    if (by_operand.stored.layout == tensor::layout::blocked && !(view ? keeps_blocks(net, l) : e.joins % block == 0))
+    if (by_operand.layout == tensor::layout::blocked && !(view ? keeps_blocks(net, l) : e.joins % block == 0))
       return at.first[l];
     by_operand.offset += (view ? layer.view : -e.joins) * layer.output.element_bytes();
     if (out.offset != nowhere && out != by_operand) return at.first[l];
