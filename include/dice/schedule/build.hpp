@@ -247,12 +247,12 @@ class builder : network_pass {
     for (int s = out.first_step; s < out.last_step; ++s) {
       const auto& step = plan_.steps.first[s];
       auto& own = life_at(step.layer);
-      own.touch(s);
+      if (step.what != action::compute || !converts_result_.first[step.layer]) own.touch(s);  // else when it is converted
       if (step.what == action::receive) own.touch(out.first_step), own.received = true;  // posted ahead
       if (step.what == action::send) own.touch(out.last_step - 1), own.sent = true;      // may be done later
       if (step.what != action::compute) continue;
       for (int k = first_read_.first[step.layer], end = first_read_.first[step.layer + 1]; k < end; ++k)
-        life_at(reads_.first[k]).touch(s);
+        if (!converts_read_.first[k]) life_at(reads_.first[k]).touch(s);
     }
   }
 
