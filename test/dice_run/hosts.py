@@ -184,7 +184,8 @@ class Hosts:
             shutil.copy(shutil.which('sleep'), package / 'numbers')
             (package / 'numbers.packed').write_bytes(weights)
             (package / 'app').write_text('-np 1 ./numbers\n' * len(names))
-            (package / 'hosts').write_text(''.join(f'{name} slots=1\n' for name in names))
+            (package / 'hosts').write_text(''.join(f'{name} slots=1\n' for name in reversed(names)))  # as in the cluster
+            (package / 'ranks').write_text(''.join(f'rank {i}={name} slot=*:*\n' for i, name in enumerate(names)))
             (package / "it's; a file").write_text('of the user')
             (package / '#1').write_text('')
             (package / 'run').write_text(RUN.replace('FOLDER', shlex.quote(str(self.folder))))

@@ -27,7 +27,7 @@ class Deploy(Case):
         self.assertIn('b: it is up, but has no ssh server', said)
         self.assertNotIn('numbers', HOSTS.on('a', f'ls "{HOSTS.site}"').split())
         HOSTS.behave('b')
-        self.assertIn('b: 8 of 8 files copied', self.dice_run('deploy', umask=0o077))
+        self.assertIn('b: 9 of 9 files copied', self.dice_run('deploy', umask=0o077))
         self.assertEqual(HOSTS.on('b', f'cat "{HOSTS.site}/numbers/it\'s; a file"'), 'of the user')
         self.assertEqual(HOSTS.on('b', f'cd "{HOSTS.site}/numbers" && stat -c %a run numbers.packed').split(), ['755', '644'])
         (HOSTS.folder / 'ssh.log').unlink()
@@ -35,7 +35,7 @@ class Deploy(Case):
         self.assertIn('; 0 B copied', said)
         self.assertNotIn('rsync --server', (HOSTS.folder / 'ssh.log').read_text())
         HOSTS.on('b', f'cd "{HOSTS.site}/numbers" && printf "of no other" >x && mv x "it\'s; a file"')
-        self.assertIn('b: 1 of 8 files copied', self.dice_run('deploy'))
+        self.assertIn('b: 1 of 9 files copied', self.dice_run('deploy'))
         self.assertEqual(HOSTS.on('b', f'cat "{HOSTS.site}/numbers/it\'s; a file"'), 'of the user')
 
     def test_2_only_what_changed_and_back(self):
@@ -44,7 +44,7 @@ class Deploy(Case):
         self.assertIn('a: there is no previous version', self.dice_run('rollback', code=1))
         base = f'{HOSTS.site}/.dice-run/numbers'
         HOSTS.on('b', f'mkdir "{base}/another.part" && cp "{TWO}/b/numbers/numbers.packed" "{base}/another.part"')  # of one that did not finish
-        self.assertRegex(self.dice_run('deploy', packages=TWO), 'a: 2 of 8 files copied(.|\n)*b: 1 of 8 files copied')  # weights and manifest
+        self.assertRegex(self.dice_run('deploy', packages=TWO), 'a: 2 of 9 files copied(.|\n)*b: 1 of 9 files copied')  # weights and manifest
         [(second, previous)] = set(self.versions())
         self.assertEqual(previous, first)
         self.dice_run('rollback')
@@ -56,7 +56,7 @@ class Deploy(Case):
             (HOSTS.folder / 'bin' / name).write_text(f'#!/bin/sh\n{text}\n')
             (HOSTS.folder / 'bin' / name).chmod(0o755)
             self.addCleanup((HOSTS.folder / 'bin' / name).unlink, missing_ok=True)
-        self.assertIn('2 of 8', self.dice_run('deploy', packages=HOSTS.packages('three', b'x')))
+        self.assertIn('2 of 9', self.dice_run('deploy', packages=HOSTS.packages('three', b'x')))
         for name in ('ln', 'df'):
             (HOSTS.folder / 'bin' / name).unlink()
         self.assertEqual(HOSTS.on('b', f'cat "{HOSTS.site}/numbers/it\'s; a file"'), 'of the user')
@@ -76,7 +76,7 @@ class Deploy(Case):
             said = run.communicate(timeout=60)[0]
         os.close(end)
         self.assertEqual(run.returncode, 0)
-        self.assertIn('a: 2 of 8 files copied, 3072.9 KiB', said)
+        self.assertIn('a: 2 of 9 files copied, 3072.9 KiB', said)
         shown = os.read(terminal, 1 << 16).decode().split('\r\033[K')
         os.close(terminal)
         self.assertEqual([shown[0], shown[-1]], ['', ''])  # nothing is left of it
@@ -199,13 +199,13 @@ class Deploy(Case):
         self.assertEqual(HOSTS.on('b', f'cat "{HOSTS.site}/numbers/it\'s; a file"'), 'of the user')
         self.assertEqual(HOSTS.on('a', f'cat "{base}/members"'), 'a\nb\n')
         HOSTS.on('b', f'cd "{HOSTS.site}/numbers/" && cp numbers.packed x && echo damaged >x && mv x numbers.packed; chmod -x run')
-        self.assertIn('b: 1 of 8 files copied', self.dice_run('deploy'))
+        self.assertIn('b: 1 of 9 files copied', self.dice_run('deploy'))
         self.assertEqual(HOSTS.on('b', f'[ -x "{HOSTS.site}/numbers/run" ] && echo yes'), 'yes\n')
         HOSTS.on('b', f'cd "{HOSTS.site}/numbers/" && mv numbers.packed ../elsewhere && ln -s "$(pwd -P)/../elsewhere" numbers.packed')
-        self.assertIn('b: 1 of 8 files copied', self.dice_run('deploy'))  # a link is no file of a package
+        self.assertIn('b: 1 of 9 files copied', self.dice_run('deploy'))  # a link is no file of a package
         HOSTS.on('b', f'rm -r "{HOSTS.site}/.dice-run"')
         self.assertIn('b: numbers is not deployed', self.dice_run('start', code=1))
-        self.assertIn('b: 8 of 8 files copied', self.dice_run('deploy'))
+        self.assertIn('b: 9 of 9 files copied', self.dice_run('deploy'))
         self.assertEqual(HOSTS.on('b', f'cd "{HOSTS.site}/numbers" && cat numbers.packed && [ -x run ] && echo yes'), 'weightsyes\n')
 
     def test_6_locks(self):
@@ -363,7 +363,7 @@ class Deploy(Case):
             self.skipTest('only root can mount a small file system')
         HOSTS.on('b', f'mount -t tmpfs -o size=0 x "{HOSTS.site}"')
         try:
-            self.assertIn('b: 8 of 8 files copied', self.dice_run('deploy'))
+            self.assertIn('b: 9 of 9 files copied', self.dice_run('deploy'))
         finally:
             HOSTS.on('b', f'umount "{HOSTS.site}"')
             self.dice_run('deploy')
@@ -437,18 +437,26 @@ class Leaving(Case):
         self.dice_run('deploy', packages=self.only_a)
         second = self.versions_of(self.only_a)['a'][0]
         self.assertEqual(self.versions_of(self.only_a), {'a': (second, first), 'b': ('', first)})
-        self.assertIn('is now on a, b, and', self.dice_run('rollback', packages=self.only_a))
+        self.assertIn('is now on b, a, and', self.dice_run('rollback', packages=self.only_a))
         self.assertEqual(self.versions_of(ONE), {'a': (first, second), 'b': (first, '')})
-        self.assertIn(f'the hosts have version {first}, for a, b; the packages here are {second}', said := self.dice_run('start', packages=self.only_a))
+        self.assertIn(f'the hosts have version {first}, for b, a; the packages here are {second}', said := self.dice_run('start', packages=self.only_a))
         self.assertIn('runs on 2 hosts, started on a', said)
         self.dice_run('stop', packages=self.only_a)
         only_b = HOSTS.packages('only_b', b'x', names=['b'])  # rank 0 was on a
         self.assertIn('started on a', self.dice_run('start', packages=only_b))
         self.dice_run('stop', packages=only_b)
+        for words in ('start', '--foreground', '--', '--quick'), ('logs',):
+            self.assertIn('a #0     | frames arrive', self.dice_run(*words, packages=only_b))
         (HOSTS.folder / 'ssh.log').unlink()
         self.dice_run('measure', '-o', str(HOSTS.folder / 'profile.json'), packages=only_b)
         self.assertRegex((HOSTS.folder / 'ssh.log').read_text(), r'(?m)^a rsync --server --sender')
-        self.assertIn('"c" is no host of numbers; its hosts are a, b', self.dice_run('start', '--from', 'c', code=2, packages=only_b))
+        self.assertIn('"c" is no host of numbers; its hosts are b, a', self.dice_run('start', '--from', 'c', code=2, packages=only_b))
+        for name in NAMES:
+            HOSTS.on(name, f'cd "{HOSTS.site}/numbers" && printf "rank 0\\nrank 1=b\\n" >ranks')
+        self.assertIn(f'b: the files of version {first} do not say where its ranks are; deploy again', self.dice_run('start', code=1, packages=only_b))
+        for name in NAMES:
+            HOSTS.on(name, f'cd "{HOSTS.site}/numbers" && echo rank 0=z >ranks && echo z >hosts')
+        self.assertIn('z: the deployed version needs this host, and no host remembers it; deploy again', self.dice_run('start', code=1, packages=only_b))
         self.dice_run('rollback', packages=self.only_a)
         self.assertEqual(self.versions_of(self.only_a), {'a': (second, first), 'b': ('', first)})
 

@@ -57,7 +57,9 @@ class Job(Case):
         self.assertGreater(sum(pieces), 40_000_000)
         self.assertIn('runs already, started on a', self.dice_run('start', code=1))
         self.assertIn('a job is running', self.dice_run('deploy', packages=TWO))
-        self.dice_run('deploy', packages=HOSTS.packages('three', b'x'))
+        three = HOSTS.packages('three', b'x', names=['b', 'a'])
+        self.dice_run('deploy', packages=three)
+        self.assertIn('a #0     | frames arrive', self.dice_run('logs', packages=three))
         self.assertEqual(self.ranks(), [1, 1])  # of a version that is neither current nor previous now
         self.assertEqual(self.dice_run('stop'), 'numbers is stopped; no process of it is left on any host\n')  # all ended in order
         self.assertEqual((self.ranks(), self.phase()), ([0, 0], 'stopped'))

@@ -115,6 +115,12 @@ deployment require_ready(const std::vector<host_state>& all, const site& s) {
       wrong.push_back(
           fmt::format("{} has version {}, {} has {}; deploy again", first->host, first->current, h.host, h.current));
   }
+  for (const auto& host : out.hosts)
+    if (std::ranges::count(all, host, &host_state::host) == 0)
+      wrong.push_back(fmt::format("{}: the deployed version needs this host, and no host remembers it; deploy again", host));
+  if (wrong.empty() && first->current != out.version)
+    wrong.push_back(fmt::format("{}: the files of version {} do not say where its ranks are; deploy again", first->host,
+                                first->current));
   if (wrong.empty())
     for (const auto& h : all)
       if (!h.processes.empty())
@@ -125,7 +131,6 @@ deployment require_ready(const std::vector<host_state>& all, const site& s) {
       report(
           "warning",
           fmt::format("{}; if a job of an earlier deployment runs there, dice-run stop ends it when it answers", h.failure));
-  out.version = first->current;
   if (out.version != s.plan.version)
     report("note", fmt::format("the hosts have version {}, for {}; the packages here are {}", out.version,
                                fmt::join(out.hosts, ", "), s.plan.version));
@@ -200,13 +205,13 @@ std::function<int()> end_job(const site& s) {
 }
 
 /// Prints the log until the job ends. If an interruption happens, ends the job meanwhile, and returns the exit code; else 0.
-int watch(const site& s, const std::string& starter) {
+int watch(const site& s, const deployment& deployed, const std::string& starter) {
   std::atomic<bool> has_ended = false;
   std::function<int()> stopped;
   s.hosts->at_once(2, [&](std::size_t which) {
     if (which == 0) {
       try {
-        print_log(s, starter, 1000000, [&] { return !has_ended; });
+        print_log(s, starter, deployed.host_of_rank, 1000000, [&] { return !has_ended; });
         has_ended = true;
       } catch (...) {
         has_ended = true;
@@ -237,7 +242,7 @@ int start(const site& s, const start_options& opts) {
   if (!deployed) return std::max(1, stop_job(s));
   const int up = wait_until_up(s, *deployed, starter);
   if (!opts.foreground) return up;
-  if (const int stopped = watch(s, starter); stopped != 0) return stopped;
+  if (const int stopped = watch(s, *deployed, starter); stopped != 0) return stopped;
   const auto all = s.survey();
   const auto last = site::job_of(all);
   return last.on != nullptr && last.on->of_job("phase") == "ended" ? 0 : 1;

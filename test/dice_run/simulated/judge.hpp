@@ -15,11 +15,17 @@ namespace simulated {
 
 /// A version of a program, on some hosts.
 inline void add_version(world& w, const std::string& version, const words& hosts) {
-  std::string list;
-  for (const auto& host : hosts) list += host + "\n";
+  std::string list, ranks;
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    list += hosts[i] + "\n";
+    ranks += "rank " + std::to_string(i) + "=" + hosts[i] + " slot=*:*\n";
+  }
   for (const auto& host : hosts)
-    w.packages[version][host] = {
-        {"hosts", list}, {"n", "program " + version.substr(0, 3)}, {"run", "run of " + host}, {"weights", "weights"}};
+    w.packages[version][host] = {{"hosts", list},
+                                 {"n", "program " + version.substr(0, 3)},
+                                 {"ranks", ranks},
+                                 {"run", "run of " + host},
+                                 {"weights", "weights"}};
 }
 
 /// What commands say, held against what is so.

@@ -11,9 +11,10 @@ not_written() {
   [ "${1:-0}" = 0 ] || [ $(($2 * $3)) -ge 65536 ] || fail "the disk of $folder is full; remove something. Nothing was started"
   fail "$base/job cannot be written ($said). Nothing was started"
 }
+ranks=$(while read -r word rank rest; do printf ' %s' "$rank"; done <"$base/$version/ranks") # " 0=a 1=b"
 said=$(mkdir -p "$base/job" 2>&1) && cd "$base/job" || not_written
 said=$({ printf '%s\n' "$supervisor" >supervise &&
-  printf '%s\n' "number $number" "started $(date +%s)" "allowed $restarts" "version $version" >about.new &&
+  printf '%s\n' "number $number" "started $(date +%s)" "allowed $restarts" "version $version" "ranks$ranks" >about.new &&
   sync supervise about.new && point state "starting $number" state; } 2>&1) || not_written
 [ ! -f log ] || mv -f log before.log
 rm -f log.1
