@@ -31,8 +31,9 @@ int wait_until_up(const site& s, const deployment& deployed, const std::string& 
   std::vector<std::string> lost;
   while (s.hosts->seconds() - begin < 20 && !interruption::happened()) {
     s.hosts->pause(0.5);
-    const auto all = s.survey();
-    const auto& first = *std::ranges::find(all, starter, &host_state::host);
+    const auto all = s.survey({}, deployed.hosts);  // also if the host is lost that has named them
+    const auto of = [&](const std::string& host) { return std::ranges::find(all, host, &host_state::host); };
+    const auto& first = *of(starter);
     const auto phase = first.of_job("phase");
     if (phase == "ended") {
       conclude("the job has ended already, without an error; dice-run logs shows its output\n");
@@ -49,8 +50,7 @@ int wait_until_up(const site& s, const deployment& deployed, const std::string& 
     }
     missing.clear(), lost.clear();
     for (const auto& p : deployed.packages) {
-      const auto h = std::ranges::find(all, p.host, &host_state::host);
-      if (h == all.end()) continue;  // a host that named it is lost
+      const auto h = of(p.host);
       if (!h->failure.empty()) lost.push_back(h->failure);
       if (std::ranges::count(h->processes, true, &host_process::is_rank) < std::ssize(p.ranks))
         missing += (missing.empty() ? "" : ", ") + p.host;
@@ -169,9 +169,9 @@ stopped stop_on(const site& s, const words& hosts) {
 
 namespace {
 
-/// Ends the job and all its processes on all hosts. What it has found is said by the function that it returns, which returns
-/// the exit code.
-std::function<int()> end_job(const site& s) {
+/// Ends the job and all its processes on all hosts, also those that are `known` to have it. What it has found is said by the
+/// function that it returns, which returns the exit code.
+std::function<int()> end_job(const site& s, const words& known = {}) {
   if_interrupted("what still runs is not known; run dice-run stop again");
   constexpr int rounds = 3;  // a host that was asked first may have got new processes meanwhile
   std::vector<std::string> wrong;
@@ -179,7 +179,7 @@ std::function<int()> end_job(const site& s) {
   bool left = true;
   for (int round = 0; round < rounds && left && wrong.empty(); ++round) {
     words hosts;
-    const auto all = s.survey();
+    const auto all = s.survey({}, known);
     for (const auto& h : all)
       if (h.failure.empty()) hosts.push_back(h.host);
       else if (h.planned) wrong.push_back(h.failure);
@@ -221,7 +221,7 @@ int watch(const site& s, const deployment& deployed, const std::string& starter)
     }
     while (!has_ended && !interruption::happened()) s.hosts->pause(0.1);
     if (!interruption::happened()) return;
-    stopped = end_job(s);
+    stopped = end_job(s, deployed.hosts);
     for (int tenth = 0; !has_ended && tenth < 50; ++tenth) s.hosts->pause(0.1);  // its last words
     has_ended = true;
   });
@@ -243,7 +243,7 @@ int start(const site& s, const start_options& opts) {
   const int up = wait_until_up(s, *deployed, starter);
   if (!opts.foreground) return up;
   if (const int stopped = watch(s, *deployed, starter); stopped != 0) return stopped;
-  const auto all = s.survey();
+  const auto all = s.survey({}, deployed->hosts);
   const auto last = site::job_of(all);
   return last.on != nullptr && last.on->of_job("phase") == "ended" ? 0 : 1;
 }

@@ -166,9 +166,12 @@ std::vector<outcome> site::run_all(const words& names, const std::string& script
   return hosts->run_all(names, with_prelude(script), [&](std::size_t i) { return with_place(arguments(i)); });
 }
 
-std::vector<host_state> site::survey(const words& left_out) const {
+std::vector<host_state> site::survey(const words& left_out, const words& also) const {
   std::vector<host_state> out;
-  for (words names = plan.hosts; !names.empty();) {
+  words names = plan.hosts;
+  for (const auto& host : also)
+    if (std::ranges::count(names, host) == 0) names.push_back(host);
+  while (!names.empty()) {
     const auto results = run_all(names, scripts::survey);
     for (std::size_t i = 0; i < results.size(); ++i) {
       out.push_back(state_of(names[i], results[i]));

@@ -71,9 +71,9 @@ class site {
   static std::string with_prelude(const std::string& script);
   words with_place(words arguments) const;
 
-  /// Asks the hosts of the plan, and those that they name, and so on, but for those that are `left_out`. The first are those
-  /// of the plan, in its order.
-  std::vector<host_state> survey(const words& left_out = {}) const;
+  /// Asks the hosts of the plan and those of `also`, and those that they name, and so on, but for those that are `left_out`.
+  /// The first are those of the plan, in its order.
+  std::vector<host_state> survey(const words& left_out = {}, const words& also = {}) const;
   static last_job job_of(const std::vector<host_state>& all);
   /// What `start` starts: the packages here, or, if no host has their version, what the hosts say about theirs: its hosts,
   /// and their ranks.

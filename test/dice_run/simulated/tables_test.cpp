@@ -72,6 +72,31 @@ TEST(CommandsInStates, AreAsThePageSays) {
     }
 }
 
+/// After a rollback, the packages here are for c, and only its list of members names a and b.
+TEST(Start, FindsItsHostsWhenTheHostThatNamesThemIsLost) {
+  world w(1);
+  w.faithful_jobs = true;
+  for (const auto* name : {"a", "b", "c"}) w.hosts[name].name = name;
+  add_version(w, first, {"a", "b"});
+  add_version(w, second, {"c"});
+  std::shared_ptr<caller> c;
+  int code = -1;
+  const auto run = [&](const std::string& command, const std::string& version) {
+    c = w.begin(command, [&, version](caller& me) { code = perform(w, me, version); });
+    w.run();
+    EXPECT_EQ(code, 0) << command << w.story();
+  };
+  run("deploy", first);
+  w.hosts.at("c").files.make_folder(".dice-run/n");
+  w.hosts.at("c").files.write(".dice-run/n/members", "a\nb\nc\n");
+  run("deploy", second);
+  run("rollback", first);
+  w.fault_after = 0;
+  w.fault = [&] { return !w.jobs.empty() && !(w.hosts.at("c").is_reached = false); };
+  run("start", second);
+  EXPECT_EQ(c->said.back(), "n runs on 2 hosts, started on a\n");
+}
+
 /// All connections are cut when a part of the answer has come.
 class half final : public dice_run::remote {
  public:
@@ -88,7 +113,7 @@ class half final : public dice_run::remote {
 TEST(Survey, AnAnswerInPartIsNone) {
   world w(0);
   add_version(w, first, {"a"});
-  const auto all = dice_run::site(w.plan(first), "/f", std::make_unique<half>(), "token").survey();
+  const auto all = dice_run::site(w.plan(first), "/f", std::make_unique<half>(), "token").survey({}, {"a"});
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0].failure, "a: the connection was cut");
   EXPECT_TRUE(all[0].is_empty());
