@@ -187,7 +187,7 @@ class Hosts:
             (package / 'hosts').write_text(''.join(f'{name} slots=1\n' for name in reversed(names)))  # as in the cluster
             (package / 'ranks').write_text(''.join(f'rank {i}={name} slot=*:*\n' for i, name in enumerate(names)))
             (package / "it's; a file").write_text('of the user')
-            (package / '#1').write_text('')
+            (package / '#\\t1').write_text('')
             (package / 'run').write_text(RUN.replace('FOLDER', shlex.quote(str(self.folder))))
             (package / 'run').chmod(0o755)
             files = [{'file': f.name, 'bytes': f.stat().st_size, 'sha256': hashlib.sha256(f.read_bytes()).hexdigest()}

@@ -193,10 +193,10 @@ class Deploy(Case):
         [(first, _)] = set(self.versions())
         base = f'{HOSTS.site}/.dice-run/numbers'
         self.dice_run('deploy', packages=TWO)
-        HOSTS.on('b', f'cd "{base}/{first}" && printf "of no other" >x && mv x "it\'s; a file"')
+        HOSTS.on('b', f'cd "{base}/{first}" && for f in "it\'s; a file" "#\\t1"; do printf "of no other" >x && mv x "$f"; done')
         HOSTS.on('a', f'echo a >"{base}/members"')
         self.assertIn('b: has all files already', self.dice_run('deploy'))  # that of the current version is the same
-        self.assertEqual(HOSTS.on('b', f'cat "{HOSTS.site}/numbers/it\'s; a file"'), 'of the user')
+        self.assertEqual(HOSTS.on('b', f'cd "{HOSTS.site}/numbers" && cat "it\'s; a file" "#\\t1"'), 'of the user')
         self.assertEqual(HOSTS.on('a', f'cat "{base}/members"'), 'a\nb\n')
         HOSTS.on('b', f'cd "{HOSTS.site}/numbers/" && cp numbers.packed x && echo damaged >x && mv x numbers.packed; chmod -x run')
         self.assertIn('b: 1 of 9 files copied', self.dice_run('deploy'))

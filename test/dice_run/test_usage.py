@@ -100,7 +100,7 @@ class Usage(Case):
             self.assertIn('is not a file of a package', self.dice_run('status', code=1, packages=manifest.parents[2]))
         manifest = HOSTS.packages('cut') / 'b/numbers/manifest.json'
         manifest.write_text(manifest.read_text().replace('"sha256": "', '"sha256": "0', 1))
-        self.assertIn('"#1" is not a file of a package', self.dice_run('status', code=1, packages=manifest.parents[2]))
+        self.assertIn('"#\\t1" is not a file of a package', self.dice_run('status', code=1, packages=manifest.parents[2]))
         top = HOSTS.packages('moved')
         (top / 'b').rename(top / 'c')
         self.assertIn('c/numbers" is the package of the host "b" of the deployment "numbers"', self.dice_run('status', code=1, packages=top))
