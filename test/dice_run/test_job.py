@@ -340,6 +340,11 @@ class Job(Case):
             run.communicate(timeout=30)
         self.assertEqual(run.returncode, 0)
         self.assertTrue(until(lambda: HOSTS.on('a', 'readlink /proc/[0-9]*/exe | grep -E "/(flock|tail)$"') == ''))  # nobody follows any more
+        HOSTS.behave('b', 'interrupts 1 HUP')  # under nohup
+        (HOSTS.folder / 'ssh.log').unlink()
+        with self.begin('deploy', preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)) as run:
+            self.assertIn('on all hosts already', run.communicate(timeout=30)[0])
+        HOSTS.behave('b')
         said = self.unprinted('stop')
         self.assertEqual(self.ranks(), [0, 0])
         self.assertIn('dice-run: error: numbers is stopped; no process of it is left on any host, but', said[0])
