@@ -52,12 +52,12 @@ class Deploy(Case):
         self.dice_run('rollback')
         self.assertEqual(set(self.versions()), {(second, first)})
         # A file system without hard links, and with 4 GiB free.
-        for name, text in (('ln', '[ "$1" != -f ] && exec /bin/ln "$@"'), ('df', 'echo "x 9 9 4194304 9% /"')):
+        for name, text in (('ln', '[ "$1" != -f ] && exec /bin/ln "$@"'), ('stat', '[ "$1" != -f ] && exec /usr/bin/stat "$@"; echo 1048576 1048576 4096')):
             (HOSTS.folder / 'bin' / name).write_text(f'#!/bin/sh\n{text}\n')
             (HOSTS.folder / 'bin' / name).chmod(0o755)
             self.addCleanup((HOSTS.folder / 'bin' / name).unlink, missing_ok=True)
         self.assertIn('2 of 9', self.dice_run('deploy', packages=HOSTS.packages('three', b'x')))
-        for name in ('ln', 'df'):
+        for name in ('ln', 'stat'):
             (HOSTS.folder / 'bin' / name).unlink()
         self.assertEqual(HOSTS.on('b', f'cat "{HOSTS.site}/numbers/it\'s; a file"'), 'of the user')
         [(third, _)] = set(self.versions())
@@ -76,12 +76,12 @@ class Deploy(Case):
             said = run.communicate(timeout=60)[0]
         os.close(end)
         self.assertEqual(run.returncode, 0)
-        self.assertIn('a: 2 of 9 files copied, 3072.9 KiB', said)
+        self.assertIn('a: 2 of 9 files copied, 3073.0 KiB', said)
         shown = os.read(terminal, 1 << 16).decode().split('\r\033[K')
         os.close(terminal)
         self.assertEqual([shown[0], shown[-1]], ['', ''])  # nothing is left of it
         self.assertIn('the hosts check what they have got', shown)
-        self.assertTrue(any(re.fullmatch(r'copying: (3072|6145)[.]\d KiB of 6145[.]7 KiB; [ab]: (0|100) %', line) for line in shown), shown)
+        self.assertTrue(any(re.fullmatch(r'copying: (3073|6145)[.]\d KiB of 6145[.]9 KiB; [ab]: (0|100) %', line) for line in shown), shown)
         self.assertNotIn('copying', self.dice_run('deploy', packages=HOSTS.packages('big', os.urandom(3 << 20))))  # no terminal
         self.dice_run('deploy')
 
@@ -126,6 +126,12 @@ class Deploy(Case):
         self.assertIn('b: ', said := self.dice_run('deploy', code=1, packages=TWO))
         self.assertEqual(self.versions(), before, said)
         HOSTS.on('b', f'rm -r "{HOSTS.site}/.dice-run/numbers/current.new"')
+        for when in '', ' late':  # nobody knows whether it has switched
+            (HOSTS.folder / 'ssh.log').unlink()
+            HOSTS.behave('b', 'breaks 5' + when)
+            self.assertRegex(self.dice_run('deploy', code=1, packages=TWO), r'b: the connection was cut; .*\n.*: nothing was switched on any host\n$')
+            HOSTS.behave('b')
+            self.assertEqual((self.versions(), when and (HOSTS.folder / 'lost').read_text()), (before, when and 'dice-run begins\nswitches\n'))
         for end, packages in (('INT', TWO), ('TERM', ONE), ('HUP', TWO)):  # Ctrl-C, kill, a terminal that is closed
             (HOSTS.folder / 'ssh.log').unlink()
             HOSTS.behave('b', f'interrupts 5 {end}')  # while both switch: it ends with one version everywhere
@@ -378,6 +384,7 @@ class Deploy(Case):
             said = self.dice_run('deploy', code=1, packages=TWO)
             self.assertRegex(said, r'b: the disk of .* is full: .* are free, .* are needed')
             self.assertEqual(self.versions(), before)
+            self.assertIn('is on all hosts already', self.dice_run('deploy'))  # needs no room
         finally:
             HOSTS.on('b', f'umount "{HOSTS.site}"')
             self.dice_run('deploy')
