@@ -67,7 +67,7 @@ sed "s|^$F/site/|$F/$host/|" | sh -c "$*"
 
 # A job: the "program" sleeps on all hosts; AGENT below starts it on the others, as mpirun's daemons would, and ends it there.
 # Options: --fail and --quick end it, --foo is refused as by mpirun, --die ends it after a second, --once the first time, --deaf does not end in order, but says
-# something at SIGTERM, --chatty prints 5 MB, --late starts the ranks after three seconds, --long lets a minute pass on a host
+# something at SIGTERM, --chatty prints 5 MB, --slow prints more when it finds a file `speak`, --late starts the ranks after three seconds, --long lets a minute pass on a host
 # whose uptime is a file of the test. Of bench, --frames 7 writes its files, and --frames 8 does not.
 RUN = r'''#!/bin/sh
 F=FOLDER
@@ -104,7 +104,7 @@ cat /proc/sys/kernel/hostname >>"$F/starts"
 mv "$F/starts" "$F/wanted"
 ./numbers 1000 &
 case $* in *--slow*)
-  while sleep 0.2; do [ ! -f "$F/speak" ] || { rm "$F/speak"; yes "a line" | head -c 300000; }; done ;;
+  while sleep 0.2; do [ ! -f "$F/speak" ] || { rm "$F/speak"; yes "$(printf %096d 0) end" | head -c 700000; }; done ;;
 esac
 while :; do wait; done
 '''

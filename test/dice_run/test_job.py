@@ -186,7 +186,7 @@ class Job(Case):
         self.assertEqual((self.ranks(), self.phase()), ([0, 0], 'stopped'))
 
     def test_logs_are_bounded(self):
-        self.dice_run('start', '--', '--chatty')
+        self.dice_run('start', '--', '--chatty', '--slow')
         log = f'"{HOSTS.site}/.dice-run/numbers/job/log'
         self.assertTrue(until(lambda: 'the last line' in self.dice_run('logs', '-n', '3')))
         self.assertEqual(len(self.dice_run('logs', '-n', '3').splitlines()), 3)
@@ -202,7 +202,16 @@ class Job(Case):
         date.write_text('#!/bin/sh\nexec /bin/date -d "1000000 seconds ago" "$@"\n')
         date.chmod(0o755)
         self.assertRegex(self.dice_run('status'), r'runs since 20.* \(\d\d? s\)')
-        self.dice_run('stop')
+        with self.begin('logs', '-n', '0', '-f') as new, self.begin('logs', '-f') as follow:
+            self.assertIn('a line of many', follow.stdout.readline())
+            for _ in range(3):  # more than two files hold, while nobody reads on
+                (HOSTS.folder / 'speak').touch()
+                self.assertTrue(until(lambda: not (HOSTS.folder / 'speak').exists()))
+            self.dice_run('stop')
+            said = follow.communicate(timeout=30)[0]
+            self.assertRegex(new.communicate(timeout=30)[0], r'^a mpirun \| 00(.|\n)* stopped after \d\d? s\n$')
+        self.assertEqual(said.count('0 end\n'), 3 * (700000 // 101))
+        self.assertRegex(said, r'stopped after \d\d? s\n$')
         self.assertLess(int(HOSTS.on('a', f'readlink "{HOSTS.site}/.dice-run/numbers/job/state"').split()[2]), time.time() - 900000)
         date.unlink()
         self.assertRegex(self.dice_run('logs', '-n', '1'), r'stopped after \d\d? s$')
