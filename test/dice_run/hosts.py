@@ -33,9 +33,8 @@ is) host=$bytes; enter "$@" ;;
 interrupts) # dice-run, at its N-th connection, by a signal
   [ "$(grep -c "^$host " "$F/ssh.log")" != "$bytes" ] || kill -"$signal" $PPID
   enter "$@" ;;
-breaks) # the N-th connection, "late": when the command has run
+breaks) # the N-th connection
   [ "$(grep -c "^$host " "$F/ssh.log")" = "$bytes" ] || enter "$@"
-  [ -z "$signal" ] || (enter "$@") >"$F/lost"
   say "Connection to $host closed by remote host." ;;
 stops) # dice-run, at its N-th connection
   [ "$(grep -c "^$host " "$F/ssh.log")" != "$bytes" ] || { kill -STOP $PPID; touch "$F/stopped"; }

@@ -91,7 +91,12 @@ std::optional<deployment> start_alone(const site& s, std::string& starter, const
   if_interrupted("the job may have been started: dice-run status");
   const auto started = s.run(starter, scripts::start, arguments);
   if (!started.ok() && interruption::happened()) return {};
-  require_all({starter}, std::vector{started});
+  if (!started.ok()) {
+    std::vector<std::string> failed{failure_of(starter, started)};
+    if (!started.failure.empty() || !started.out.empty())
+      failed.emplace_back("the job may have been started: dice-run status");
+    throw run_error(std::move(failed));
+  }
   if_interrupted(fmt::format("the job was started on {}; dice-run status shows it, dice-run stop ends it", starter));
   return deployed;
 }
@@ -171,7 +176,7 @@ namespace {
 
 /// Ends the job and all its processes on all hosts, also those that are `known` to have it. What it has found is said by the
 /// function that it returns, which returns the exit code.
-std::function<int()> end_job(const site& s, const words& known = {}) {
+std::function<int()> end_job(const site& s, const words& known) {
   if_interrupted("what still runs is not known; run dice-run stop again");
   constexpr int rounds = 3;  // a host that was asked first may have got new processes meanwhile
   std::vector<std::string> wrong;
@@ -230,7 +235,7 @@ int watch(const site& s, const deployment& deployed, const std::string& starter)
 
 }  // namespace
 
-int stop_job(const site& s) { return end_job(s)(); }
+int stop_job(const site& s, const words& known) { return end_job(s, known)(); }
 
 int start(const site& s, const start_options& opts) {
   if_interrupted("nothing was started");

@@ -33,8 +33,8 @@ std::string reason_on(const site& s, const std::string& host);
 void print_log(const site& s, const std::string& host, const words& host_of_rank, int lines,
                const std::function<bool()>& follows = {});
 
-/// Ends the job and all its processes on all hosts. Returns the exit code.
-int stop_job(const site& s);
+/// Ends the job and all its processes on all hosts, also those that are `known` to have it. Returns the exit code.
+int stop_job(const site& s, const words& known = {});
 
 /// Throws run_error unless all hosts answer, have the same version, and run nothing of the deployment. Returns what is
 /// deployed.

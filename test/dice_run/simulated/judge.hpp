@@ -48,6 +48,7 @@ class judge {
     for (auto& text : failed) c_.said.push_back("error: " + text);
     if (c_.command == "stop") stopped(code, first_pid);
     if (c_.command == "deploy" || c_.command == "rollback") deployed(code);
+    if (c_.command == "start" || c_.command == "bench") started(code);
     return code;
   }
 
@@ -70,6 +71,14 @@ class judge {
       for (const auto& [pid, p] : w_.hosts.at(name).processes)
         w_.check(pid >= first_pid || !p.is_rank, "stop says that nothing is left, and a rank runs on " + name);
     w_.stops.push_back({c_.began, asked});
+  }
+
+  void started(int code) {
+    const bool says_so =
+        std::ranges::any_of(c_.said, [](const auto& text) { return text.find("the job ") != std::string::npos; });
+    for (const auto& j : w_.jobs)
+      w_.check(code == 0 || says_so || !w_.is_live(j) || j.by.get() != &c_,
+               c_.command + " fails without a word of the job, which runs on " + j.host);
   }
 
   void deployed(int code) {

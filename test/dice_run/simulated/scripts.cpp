@@ -374,6 +374,7 @@ class shell {
     fs_.remove(folder + "/log.1");
     at("about");
     fs_.rename(folder + "/about.new", folder + "/about");
+    echo("starts");
     at("supervisor");
     const auto pid = supervise(w_, h_, c_.from, name_, std::stol(number), version, std::stoi(restarts), job_lock_);
     point(base_ + "/owner", identity(pid), base_ + "/owner", "owner");

@@ -1,5 +1,5 @@
 # Arguments: the number of the job, how often to start it again, options for mpirun, the version, the text of the supervisor, options
-# of the program. Starts the supervisor in a session of its own.
+# of the program. Starts the supervisor in a session of its own. Prints "starts" before that.
 number=$1 restarts=$2 options=$3 version=$4 supervisor=$5
 shift 5
 require_ours
@@ -19,6 +19,7 @@ said=$({ printf '%s\n' "$supervisor" >supervise &&
 [ ! -f log ] || mv -f log before.log
 rm -f log.1
 mv -f about.new about || exit 1
+echo starts
 export "$mark" "PRTE_MCA_dice_run_job=$job" "MPIRUN_OPTIONS=$options --tag-output --timestamp-output"
 setsid sh ./supervise "$base/$version/run" "$version" "$number" "$restarts" "$@" >/dev/null 2>&1 </dev/null 8>&- &
 point "$base/owner" "$(identity $!)" "$base/owner"
