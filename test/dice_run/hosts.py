@@ -19,7 +19,7 @@ while :; do
 done
 host=$1
 shift
-echo "$host $*" >>"$F/ssh.log"
+printf '%s\n' "$host $*" >>"$F/ssh.log"
 say() { echo "$*" >&2; exit 255; }
 enter() { [ -f "$F/$host.pid" ] || say "ssh: connect to host $host port 22: No route to host"; PATH=$F/bin:$PATH exec nsenter -t "$(cat "$F/$host.pid")" -a --preserve-credentials sh -c "$*"; }
 [ -f "$F/ssh.$host" ] || enter "$@"
@@ -61,7 +61,7 @@ shift
 what=$(cat "$F/between.$host" 2>/dev/null)
 case $what in hangs) exec sleep 100 ;; refuses) exit 255 ;; esac
 [ -f "$F/$host.pid" ] || exit 255
-sed "s|^$F/site/|$F/$host/|" | sh -c "$*"
+IFS= read -r path && printf '%s\n' "$F/$host/${path#"$F/site/"}" | sh -c "$*"
 '''
 
 # A job: the "program" sleeps on all hosts; AGENT below starts it on the others, as mpirun's daemons would, and ends it there.
@@ -98,7 +98,7 @@ stop() {
 trap 'stop "$@"' USR1
 case $* in *--deaf*) trap 'echo "the last words"; rm -f "$F/wanted"; exit 4' TERM ;; esac
 case $* in *--late*) sleep 3 ;; esac
-echo "'$PWD/numbers' 1000" >"$F/starts"
+printf '%s\n' "'$PWD/numbers' 1000" >"$F/starts"
 cat /proc/sys/kernel/hostname >>"$F/starts"
 mv "$F/starts" "$F/wanted"
 ./numbers 1000 &

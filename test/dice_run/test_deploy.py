@@ -172,7 +172,7 @@ class Deploy(Case):
         self.dice_run('deploy', packages=ONE)
         base = f'{HOSTS.site}/.dice-run/numbers'
         sync = HOSTS.folder / 'bin/sync'
-        sync.write_text(f'#!/bin/sh\ncase $(cat /proc/sys/kernel/hostname) in b) echo "$(readlink {shlex.quote(str(HOSTS.site))}/numbers) $*" '
+        sync.write_text(f'#!/bin/sh\ncase $(cat /proc/sys/kernel/hostname) in b) printf "%s\\n" "$(readlink {shlex.quote(str(HOSTS.site))}/numbers) $*" '
                         f'>>{shlex.quote(str(HOSTS.folder))}/synced ;; esac\n')
         sync.chmod(0o755)
         self.addCleanup(sync.unlink)

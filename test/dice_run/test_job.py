@@ -271,14 +271,14 @@ class Job(Case):
         HOSTS.on('b', f'kill {" ".join(pids)}; pkill sleep')
 
     def test_what_processes_have_used(self):
-        pid = HOSTS.on('b', f"OMPI_MCA_dice_run_job={JOB} sh -c 'i=0; while [ $i -lt 30000 ]; do : </dev/null; i=$((i+1)); done; kill -STOP $$' >/dev/null 2>&1 & echo $!").strip()
+        pid = HOSTS.on('b', f"cp $(command -v sh) '{FOLDER}/s\\th'; OMPI_MCA_dice_run_job={JOB} '{FOLDER}/s\\th' -c 'i=0; while [ $i -lt 30000 ]; do : </dev/null; i=$((i+1)); done; kill -STOP $$' >/dev/null 2>&1 & echo $!").strip()
         state = f'set -- $(cat /proc/{pid}/stat); echo $3 $14'.replace('$14', '${14} ${15}')
         self.assertTrue(until(lambda: HOSTS.on('b', state).startswith('T')))
         user, system = map(int, HOSTS.on('b', state).split()[1:])
         self.assertGreater(user + system, 1)
         memory = int(HOSTS.on('b', f'cat /proc/{pid}/status').partition('VmRSS:')[2].split()[0])
         [found] = json.loads(self.dice_run('status', '--json'))['hosts'][1]['processes']
-        self.assertEqual((found['pid'], found['cpu_seconds'], found['memory_bytes']), (int(pid), (user + system) / 100, memory * 1024))
+        self.assertEqual((found['pid'], found['program'], found['cpu_seconds'], found['memory_bytes']), (int(pid), 's\\th', (user + system) / 100, memory * 1024))
         HOSTS.on('b', f'kill -KILL {pid}')
 
     def test_the_last_words_are_in_the_log(self):

@@ -17,7 +17,7 @@ for pid in $(processes); do
   while read -r key value rest; do [ "$key" != VmRSS: ] || kilobytes=$value; done <"/proc/$pid/status"
   set -- ${stat##*) }
   case $exe in "$real"/*/"$name" | "$real"/*/"$name (deleted)") rank=1 ;; *) rank=0 ;; esac
-  echo "process $pid $((${12} + ${13})) $kilobytes $rank ${exe##*/}"
+  printf '%s\n' "process $pid $((${12} + ${13})) $kilobytes $rank ${exe##*/}"
 done 2>/dev/null
 # The record of the last job that this host has started: its state, and what its file says, if it is of the same job. A supervisor
 # that could not save its state has removed it.
