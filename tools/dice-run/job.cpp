@@ -44,7 +44,8 @@ int wait_until_up(const site& s, const deployment& deployed, const std::string& 
       return 1;
     }
     if (phase == "failed" || phase == "waiting") {
-      report("error", fmt::format("the job has failed: {}{}", reason_on(s, starter),
+      const auto reason = reason_on(s, starter);
+      report("error", fmt::format("the job has failed{}{}", reason.empty() ? "; dice-run logs shows more" : ": " + reason,
                                   phase == "waiting" ? "; it will be started again (dice-run status, dice-run stop)" : ""));
       return 1;
     }

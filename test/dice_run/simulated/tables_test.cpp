@@ -72,29 +72,50 @@ TEST(CommandsInStates, AreAsThePageSays) {
     }
 }
 
-/// After a rollback, the packages here are for c, and only its list of members names a and b.
-TEST(Start, FindsItsHostsWhenTheHostThatNamesThemIsLost) {
-  world w(1);
-  w.faithful_jobs = true;
-  for (const auto* name : {"a", "b", "c"}) w.hosts[name].name = name;
-  add_version(w, first, {"a", "b"});
-  add_version(w, second, {"c"});
-  std::shared_ptr<caller> c;
-  int code = -1;
-  const auto run = [&](const std::string& command, const std::string& version) {
-    c = w.begin(command, [&, version](caller& me) { code = perform(w, me, version); });
+/// Two versions on different hosts.
+struct two_versions {
+  world w{1};
+  two_versions(const words& of_first, const words& of_second) {
+    w.faithful_jobs = true;
+    for (const auto* name : {"a", "b", "c"}) {
+      w.hosts[name].name = name;
+      w.hosts[name].files.make_folder(".dice-run/n");
+      w.hosts[name].files.write(".dice-run/n/members", "a\nb\nc\n");
+    }
+    add_version(w, first, of_first);
+    add_version(w, second, of_second);
+    run("deploy", first);
+    run("deploy", second);
+  }
+  /// The last that it says. Its exit code must be `expected`.
+  std::string run(const std::string& command, const std::string& version, int expected = 0) {
+    int code = -1;
+    const auto c = w.begin(command, [&](caller& me) { code = perform(w, me, version); });
     w.run();
-    EXPECT_EQ(code, 0) << command << w.story();
-  };
-  run("deploy", first);
-  w.hosts.at("c").files.make_folder(".dice-run/n");
-  w.hosts.at("c").files.write(".dice-run/n/members", "a\nb\nc\n");
-  run("deploy", second);
-  run("rollback", first);
-  w.fault_after = 0;
-  w.fault = [&] { return !w.jobs.empty() && !(w.hosts.at("c").is_reached = false); };
-  run("start", second);
-  EXPECT_EQ(c->said.back(), "n runs on 2 hosts, started on a\n");
+    EXPECT_EQ(code, expected) << command << w.story();
+    return c->said.back();
+  }
+};
+
+TEST(Rollback, SaysWhichHostsHaveWhichVersions) {
+  EXPECT_EQ(two_versions({"a", "b"}, {"a", "c"}).run("rollback", second),
+            "n 111111111111 is now on a, b, and 222222222222 is the previous version\n");
+  EXPECT_EQ(two_versions({"a", "b"}, {"b"}).run("rollback", first),
+            "n 111111111111 is now on all hosts, and 222222222222 is the previous version\n");
+}
+
+/// After a rollback, the packages here are for one host, and only its list of members names the others.
+TEST(Start, FindsItsHostsWhenTheHostThatNamesThemIsLost) {
+  for (const auto& [host, code, said] : {std::tuple{"c", 0, "n runs on 2 hosts, started on a\n"},
+                                         {"b", 1,
+                                          "error: the job has failed; dice-run logs shows more; it will be started again "
+                                          "(dice-run status, dice-run stop)"}}) {
+    two_versions one({"a", "b"}, {host});
+    one.run("rollback", first);
+    one.w.fault_after = 0;
+    one.w.fault = [&w = one.w, &lost = one.w.hosts.at(host)] { return !w.jobs.empty() && !(lost.is_reached = false); };
+    EXPECT_EQ(one.run("start", second, code), said);
+  }
 }
 
 /// All connections are cut when a part of the answer has come.
