@@ -333,6 +333,13 @@ class Job(Case):
             self.dice_run('stop')  # from elsewhere
             self.assertIn('stopped after', run.communicate(timeout=30)[0])
         self.assertEqual(run.returncode, 1)
+        with self.begin('start', '--foreground') as run:
+            self.assertIn('runs on 2 hosts', run.stdout.readline())
+            self.assertIn('starts version', run.stdout.readline())
+            HOSTS.on('a', 'read -r pid name state shell rest </proc/$(pgrep -nx tail)/stat; kill -9 "$shell"')
+            self.assertRegex(run.communicate(timeout=30)[0], r'dice-run: error: a: .*\ndice-run: error: the job may still run: dice-run status\n$')
+        self.assertEqual((run.returncode, self.phase()), (1, 'running'))
+        self.dice_run('stop')
         for command in (('start', '--foreground'), ('bench',)):
             with self.begin(*command) as run:
                 self.assertTrue(until((HOSTS.folder / 'wanted').exists))

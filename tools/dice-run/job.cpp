@@ -219,9 +219,11 @@ int watch(const site& s, const deployment& deployed, const std::string& starter)
       try {
         print_log(s, starter, deployed.host_of_rank, 1000000, [&] { return !has_ended; });
         has_ended = true;
-      } catch (...) {
+      } catch (run_error& e) {
         has_ended = true;
-        if (!interruption::happened()) throw;
+        if (interruption::happened()) return;
+        e.messages.emplace_back("the job may still run: dice-run status");
+        throw;
       }
       return;
     }

@@ -6,7 +6,7 @@ older=$(($1 - $(wc -l <log)))
 [ "$2" = follow ] && supervised || exec tail -n "$1" log
 # Until the supervisor gives the job's lock back, or nobody follows any more. tail -F leaves out what it has not read when the log gets
 # another name, as on a slow connection.
-tail -f /dev/null & # ends when nobody reads any more
+tail -f --pid=$$ /dev/null & # ends when nobody reads any more
 trap 'kill $!' EXIT
 exec 5<log
 open=/proc/self/fd/5 lives=yes
