@@ -221,9 +221,11 @@ int watch(const site& s, const deployment& deployed, const std::string& starter)
         has_ended = true;
       } catch (run_error& e) {
         has_ended = true;
-        if (interruption::happened()) return;
         e.messages.emplace_back("the job may still run: dice-run status");
-        throw;
+        if (!interruption::happened()) throw;
+      } catch (...) {  // nobody reads it
+        has_ended = true;
+        if (!interruption::happened()) throw;
       }
       return;
     }
