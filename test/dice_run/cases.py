@@ -14,7 +14,7 @@ import unittest
 from hosts import Hosts, until
 
 DICE_RUN = os.path.abspath(sys.argv.pop(1))
-FOLDER = pathlib.Path(tempfile.mkdtemp(prefix='dice_run '))  # a blank in all paths
+FOLDER = pathlib.Path(tempfile.mkdtemp(prefix='dice_run \\t'))  # a blank and a backslash in all paths
 NAMES = ['a', 'b']
 try:
     HOSTS = Hosts(FOLDER / 'hosts', NAMES)

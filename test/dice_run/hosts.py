@@ -19,7 +19,7 @@ while :; do
 done
 host=$1
 shift
-echo "$host $*" >>"$F/ssh.log"
+printf '%s\n' "$host $*" >>"$F/ssh.log"
 say() { echo "$*" >&2; exit 255; }
 enter() { [ -f "$F/$host.pid" ] || say "ssh: connect to host $host port 22: No route to host"; PATH=$F/bin:$PATH exec nsenter -t "$(cat "$F/$host.pid")" -a --preserve-credentials sh -c "$*"; }
 [ -f "$F/ssh.$host" ] || enter "$@"
@@ -33,6 +33,9 @@ is) host=$bytes; enter "$@" ;;
 interrupts) # dice-run, at its N-th connection, by a signal
   [ "$(grep -c "^$host " "$F/ssh.log")" != "$bytes" ] || kill -"$signal" $PPID
   enter "$@" ;;
+breaks) # the N-th connection
+  [ "$(grep -c "^$host " "$F/ssh.log")" = "$bytes" ] || enter "$@"
+  say "Connection to $host closed by remote host." ;;
 stops) # dice-run, at its N-th connection
   [ "$(grep -c "^$host " "$F/ssh.log")" != "$bytes" ] || { kill -STOP $PPID; touch "$F/stopped"; }
   enter "$@" ;;
@@ -58,12 +61,12 @@ shift
 what=$(cat "$F/between.$host" 2>/dev/null)
 case $what in hangs) exec sleep 100 ;; refuses) exit 255 ;; esac
 [ -f "$F/$host.pid" ] || exit 255
-sed "s|^$F/site/|$F/$host/|" | sh -c "$*"
+IFS= read -r path && printf '%s\n' "$F/$host/${path#"$F/site/"}" | sh -c "$*"
 '''
 
 # A job: the "program" sleeps on all hosts; AGENT below starts it on the others, as mpirun's daemons would, and ends it there.
 # Options: --fail and --quick end it, --foo is refused as by mpirun, --die ends it after a second, --once the first time, --deaf does not end in order, but says
-# something at SIGTERM, --chatty prints 5 MB, --late starts the ranks after three seconds, --long lets a minute pass on a host
+# something at SIGTERM, --chatty prints 5 MB, --slow prints more when it finds a file `speak`, --late starts the ranks after three seconds, --long lets a minute pass on a host
 # whose uptime is a file of the test. Of bench, --frames 7 writes its files, and --frames 8 does not.
 RUN = r'''#!/bin/sh
 F=FOLDER
@@ -95,12 +98,12 @@ stop() {
 trap 'stop "$@"' USR1
 case $* in *--deaf*) trap 'echo "the last words"; rm -f "$F/wanted"; exit 4' TERM ;; esac
 case $* in *--late*) sleep 3 ;; esac
-echo "'$PWD/numbers' 1000" >"$F/starts"
+printf '%s\n' "'$PWD/numbers' 1000" >"$F/starts"
 cat /proc/sys/kernel/hostname >>"$F/starts"
 mv "$F/starts" "$F/wanted"
 ./numbers 1000 &
 case $* in *--slow*)
-  while sleep 0.2; do [ ! -f "$F/speak" ] || { rm "$F/speak"; yes "a line" | head -c 300000; }; done ;;
+  while sleep 0.2; do [ ! -f "$F/speak" ] || { rm "$F/speak"; yes "$(printf %096d 0) end" | head -c 700000; }; done ;;
 esac
 while :; do wait; done
 '''
@@ -184,9 +187,10 @@ class Hosts:
             shutil.copy(shutil.which('sleep'), package / 'numbers')
             (package / 'numbers.packed').write_bytes(weights)
             (package / 'app').write_text('-np 1 ./numbers\n' * len(names))
-            (package / 'hosts').write_text(''.join(f'{name} slots=1\n' for name in names))
+            (package / 'hosts').write_text(''.join(f'{name} slots=1\n' for name in reversed(names)))  # as in the cluster
+            (package / 'ranks').write_text(''.join(f'rank {i}={name} slot=*:*\n' for i, name in enumerate(names)))
             (package / "it's; a file").write_text('of the user')
-            (package / '#1').write_text('')
+            (package / '#\\t1').write_text('')
             (package / 'run').write_text(RUN.replace('FOLDER', shlex.quote(str(self.folder))))
             (package / 'run').chmod(0o755)
             files = [{'file': f.name, 'bytes': f.stat().st_size, 'sha256': hashlib.sha256(f.read_bytes()).hexdigest()}

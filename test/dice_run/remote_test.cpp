@@ -1,6 +1,7 @@
 #include "remote.hpp"
 
 #include "diagnostics.hpp"
+#include "host_facts.hpp"
 #include "job_log.hpp"
 #include "process.hpp"
 #include "signals.hpp"
@@ -103,6 +104,19 @@ TEST(Remote, AHostThatHangsIsGivenUp) {
   EXPECT_EQ(heard, 1);  // as logs -f of a job that is silent
 }
 
+/// ssh ends with 255 by SIGTERM.
+TEST(Remote, WhyAHostIsGivenUpIsSaid) {
+  const std::string ssh = "trap \"exit 255\" TERM; while :; do sleep 0.1; done";
+  EXPECT_EQ(said_of(ssh),
+            "b: its shell does not begin within 0.5 s; is it overloaded, or its disk broken? T" + try_by_hand(ssh) + " sh");
+}
+
+TEST(HostFacts, AScriptThatFailsSaysNothing) {
+  const auto facts = ask_host(remote({.ssh = "sh -c 'echo ready; echo architecture x86_64; exit 3'"}), "b", "/tmp", {});
+  EXPECT_EQ(facts.failure, "exit status 3");
+  EXPECT_EQ(facts.architecture, "");
+}
+
 TEST(Remote, WhatIsHeldIsFreeAtItsEnd) {
   const auto lock = testing::TempDir() + "dice_run_lock";
   const remote hosts({.ssh = "sh -c sh"});
@@ -122,6 +136,13 @@ TEST(Process, OutputWithoutAnEndIsGivenUp) {
     const auto result = process({"sh", "-c", std::string("exec head -c 70000000 /dev/zero >&") + to}).finish();
     EXPECT_EQ(result.failure, "it prints without an end") << to;
   }
+}
+
+TEST(Process, ALineIsAwaitedAlsoIfASignalComes) {
+  const auto before = std::signal(SIGALRM, [](int) {});
+  ::ualarm(50'000, 0);
+  EXPECT_EQ(process({"sh", "-c", "sleep 0.2; echo a line"}).read_line(5), "a line");
+  std::signal(SIGALRM, before);
 }
 
 TEST(Process, ProgramsEndBySignals) {

@@ -57,7 +57,9 @@ class Job(Case):
         self.assertGreater(sum(pieces), 40_000_000)
         self.assertIn('runs already, started on a', self.dice_run('start', code=1))
         self.assertIn('a job is running', self.dice_run('deploy', packages=TWO))
-        self.dice_run('deploy', packages=HOSTS.packages('three', b'x'))
+        three = HOSTS.packages('three', b'x', names=['b', 'a'])
+        self.dice_run('deploy', packages=three)
+        self.assertIn('a #0     | frames arrive', self.dice_run('logs', packages=three))
         self.assertEqual(self.ranks(), [1, 1])  # of a version that is neither current nor previous now
         self.assertEqual(self.dice_run('stop'), 'numbers is stopped; no process of it is left on any host\n')  # all ended in order
         self.assertEqual((self.ranks(), self.phase()), ([0, 0], 'stopped'))
@@ -184,7 +186,7 @@ class Job(Case):
         self.assertEqual((self.ranks(), self.phase()), ([0, 0], 'stopped'))
 
     def test_logs_are_bounded(self):
-        self.dice_run('start', '--', '--chatty')
+        self.dice_run('start', '--', '--chatty', '--slow')
         log = f'"{HOSTS.site}/.dice-run/numbers/job/log'
         self.assertTrue(until(lambda: 'the last line' in self.dice_run('logs', '-n', '3')))
         self.assertEqual(len(self.dice_run('logs', '-n', '3').splitlines()), 3)
@@ -200,7 +202,16 @@ class Job(Case):
         date.write_text('#!/bin/sh\nexec /bin/date -d "1000000 seconds ago" "$@"\n')
         date.chmod(0o755)
         self.assertRegex(self.dice_run('status'), r'runs since 20.* \(\d\d? s\)')
-        self.dice_run('stop')
+        with self.begin('logs', '-n', '0', '-f') as new, self.begin('logs', '-f') as follow:
+            self.assertIn('a line of many', follow.stdout.readline())
+            for _ in range(3):  # more than two files hold, while nobody reads on
+                (HOSTS.folder / 'speak').touch()
+                self.assertTrue(until(lambda: not (HOSTS.folder / 'speak').exists()))
+            self.dice_run('stop')
+            said = follow.communicate(timeout=30)[0]
+            self.assertRegex(new.communicate(timeout=30)[0], r'^a mpirun \| 00(.|\n)* stopped after \d\d? s\n$')
+        self.assertEqual(said.count('0 end\n'), 3 * (700000 // 101))
+        self.assertRegex(said, r'stopped after \d\d? s\n$')
         self.assertLess(int(HOSTS.on('a', f'readlink "{HOSTS.site}/.dice-run/numbers/job/state"').split()[2]), time.time() - 900000)
         date.unlink()
         self.assertRegex(self.dice_run('logs', '-n', '1'), r'stopped after \d\d? s$')
@@ -260,14 +271,14 @@ class Job(Case):
         HOSTS.on('b', f'kill {" ".join(pids)}; pkill sleep')
 
     def test_what_processes_have_used(self):
-        pid = HOSTS.on('b', f"OMPI_MCA_dice_run_job={JOB} sh -c 'i=0; while [ $i -lt 30000 ]; do : </dev/null; i=$((i+1)); done; kill -STOP $$' >/dev/null 2>&1 & echo $!").strip()
+        pid = HOSTS.on('b', f"cp $(command -v sh) '{FOLDER}/s\\th'; OMPI_MCA_dice_run_job={JOB} '{FOLDER}/s\\th' -c 'i=0; while [ $i -lt 30000 ]; do : </dev/null; i=$((i+1)); done; kill -STOP $$' >/dev/null 2>&1 & echo $!").strip()
         state = f'set -- $(cat /proc/{pid}/stat); echo $3 $14'.replace('$14', '${14} ${15}')
         self.assertTrue(until(lambda: HOSTS.on('b', state).startswith('T')))
         user, system = map(int, HOSTS.on('b', state).split()[1:])
         self.assertGreater(user + system, 1)
         memory = int(HOSTS.on('b', f'cat /proc/{pid}/status').partition('VmRSS:')[2].split()[0])
         [found] = json.loads(self.dice_run('status', '--json'))['hosts'][1]['processes']
-        self.assertEqual((found['pid'], found['cpu_seconds'], found['memory_bytes']), (int(pid), (user + system) / 100, memory * 1024))
+        self.assertEqual((found['pid'], found['program'], found['cpu_seconds'], found['memory_bytes']), (int(pid), 's\\th', (user + system) / 100, memory * 1024))
         HOSTS.on('b', f'kill -KILL {pid}')
 
     def test_the_last_words_are_in_the_log(self):
@@ -322,6 +333,13 @@ class Job(Case):
             self.dice_run('stop')  # from elsewhere
             self.assertIn('stopped after', run.communicate(timeout=30)[0])
         self.assertEqual(run.returncode, 1)
+        with self.begin('start', '--foreground') as run:
+            self.assertIn('runs on 2 hosts', run.stdout.readline())
+            self.assertIn('starts version', run.stdout.readline())
+            HOSTS.on('a', 'read -r pid name state shell rest </proc/$(pgrep -nx tail)/stat; kill -9 "$shell"')
+            self.assertRegex(run.communicate(timeout=30)[0], r'dice-run: error: a: .*\ndice-run: error: the job may still run: dice-run status\n$')
+        self.assertEqual((run.returncode, self.phase()), (1, 'running'))
+        self.dice_run('stop')
         for command in (('start', '--foreground'), ('bench',)):
             with self.begin(*command) as run:
                 self.assertTrue(until((HOSTS.folder / 'wanted').exists))
@@ -338,11 +356,16 @@ class Job(Case):
             run.communicate(timeout=30)
         self.assertEqual(run.returncode, 0)
         self.assertTrue(until(lambda: HOSTS.on('a', 'readlink /proc/[0-9]*/exe | grep -E "/(flock|tail)$"') == ''))  # nobody follows any more
+        HOSTS.behave('b', 'interrupts 1 HUP')  # under nohup
+        (HOSTS.folder / 'ssh.log').unlink()
+        with self.begin('deploy', preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)) as run:
+            self.assertIn('on all hosts already', run.communicate(timeout=30)[0])
+        HOSTS.behave('b')
         said = self.unprinted('stop')
         self.assertEqual(self.ranks(), [0, 0])
         self.assertIn('dice-run: error: numbers is stopped; no process of it is left on any host, but', said[0])
         self.assertIn('dice-run: error: numbers does not run on any host, but', said[1])
-        said = self.unprinted('start', '--', '--quick')
+        said = self.unprinted('start', '--foreground', '--', '--quick')
         self.assertIn('dice-run: error: the job has ended already, without an error; dice-run logs shows its output, but', said[0])
 
     def test_an_interruption_says_what_may_run(self):

@@ -31,13 +31,13 @@ class Here(Case):
                                   stderr=subprocess.STDOUT, text=True, timeout=60)
             self.assertEqual(done.returncode, 0, done.stdout)
             return done.stdout
-        self.assertIn('8 of 8 files copied', run('deploy'))
+        self.assertIn('9 of 9 files copied', run('deploy'))
         (package / 'numbers').write_bytes((package / 'numbers').read_bytes() + b'\n')
         manifest['files'] = [f for f in manifest['files'] if f['file'] != 'numbers']
         manifest['files'].append({'file': 'numbers', 'bytes': (package / 'numbers').stat().st_size,
                                   'sha256': hashlib.sha256((package / 'numbers').read_bytes()).hexdigest()})
         (package / 'manifest.json').write_text(json.dumps(manifest))
-        self.assertIn('2 of 8 files copied', run('deploy'))
+        self.assertIn('2 of 9 files copied', run('deploy'))
         self.assertIn('ended already, without an error', run('start', '--', '--quick'))
         self.assertEqual(os.readlink(next(to.rglob('stat[e]'))).split()[1], '1')  # the first job
         self.assertIn('has ended at', run('status'))
@@ -100,7 +100,7 @@ class Usage(Case):
             self.assertIn('is not a file of a package', self.dice_run('status', code=1, packages=manifest.parents[2]))
         manifest = HOSTS.packages('cut') / 'b/numbers/manifest.json'
         manifest.write_text(manifest.read_text().replace('"sha256": "', '"sha256": "0', 1))
-        self.assertIn('"#1" is not a file of a package', self.dice_run('status', code=1, packages=manifest.parents[2]))
+        self.assertIn('"#\\t1" is not a file of a package', self.dice_run('status', code=1, packages=manifest.parents[2]))
         top = HOSTS.packages('moved')
         (top / 'b').rename(top / 'c')
         self.assertIn('c/numbers" is the package of the host "b" of the deployment "numbers"', self.dice_run('status', code=1, packages=top))

@@ -342,12 +342,12 @@ int rollback(const site& s) {
   stop_if(std::move(wrong), nothing_done);
   std::vector<versions> to;
   for (const auto& h : all) to.push_back({std::ranges::count(needed, h.host) > 0 ? version : "", h.current});
-  const auto done =
-      fmt::format("{} {} is now on {}", s.plan.name, version,
-                  needed.size() == s.plan.hosts.size() ? "all hosts" : fmt::format("{}", fmt::join(needed, ", ")));
+  const auto done = fmt::format(
+      "{} {} is now on {}", s.plan.name, version,
+      std::ranges::is_permutation(needed, s.plan.hosts) ? "all hosts" : fmt::format("{}", fmt::join(needed, ", ")));
   switch_all(s, locks, to, done);
-  const auto back = std::ranges::find(all, version, &host_state::previous);
-  conclude(fmt::format("{}, and {} is the previous version\n", done, back->current));
+  const auto back = std::ranges::find_if(all, [&](const auto& h) { return h.previous == version && !h.current.empty(); });
+  conclude(done + (back == all.end() ? "\n" : fmt::format(", and {} is the previous version\n", back->current)));
   warn_of_unreached(locks.states);
   warn_of_job(all, "this version");
   return 0;

@@ -111,10 +111,11 @@ std::string run_and_fetch(const site& s, const words& options,
                                         return !interruption::happened();
                                       });
   if (interruption::happened()) {
-    stop_job(s);
+    stop_job(s, deployed.hosts);
     throw run_error("interrupted; nothing was fetched");
   }
-  if (!result.failure.empty()) throw run_error(failure_of(host, result));
+  if (!result.failure.empty())
+    throw run_error(std::vector{failure_of(host, result), std::string("the job may still run; dice-run stop ends it")});
   if (!result.ok()) {
     say(page);
     const auto said = reason_in(lines_of(result.err), mpirun == nullptr ? "" : mpirun);

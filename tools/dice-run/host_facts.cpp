@@ -153,8 +153,8 @@ host_facts ask_host(const remote& hosts, const std::string& host, const std::str
   if (!ready || hosts.dry_run()) return out;
   script.write("go\n");
   const auto result = hosts.end(host, script);
-  out.failure = result.failure;
-  if (out.failure.empty()) read_facts(result.out, others, out);
+  if (result.ok()) read_facts(result.out, others, out);
+  else out.failure = failure_of(host, result).substr(host.size() + 2);
   return out;
 }
 

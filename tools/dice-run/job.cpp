@@ -31,8 +31,9 @@ int wait_until_up(const site& s, const deployment& deployed, const std::string& 
   std::vector<std::string> lost;
   while (s.hosts->seconds() - begin < 20 && !interruption::happened()) {
     s.hosts->pause(0.5);
-    const auto all = s.survey();
-    const auto& first = *std::ranges::find(all, starter, &host_state::host);
+    const auto all = s.survey({}, deployed.hosts);  // also if the host is lost that has named them
+    const auto of = [&](const std::string& host) { return std::ranges::find(all, host, &host_state::host); };
+    const auto& first = *of(starter);
     const auto phase = first.of_job("phase");
     if (phase == "ended") {
       conclude("the job has ended already, without an error; dice-run logs shows its output\n");
@@ -43,14 +44,14 @@ int wait_until_up(const site& s, const deployment& deployed, const std::string& 
       return 1;
     }
     if (phase == "failed" || phase == "waiting") {
-      report("error", fmt::format("the job has failed: {}{}", reason_on(s, starter),
+      const auto reason = reason_on(s, starter);
+      report("error", fmt::format("the job has failed{}{}", reason.empty() ? "; dice-run logs shows more" : ": " + reason,
                                   phase == "waiting" ? "; it will be started again (dice-run status, dice-run stop)" : ""));
       return 1;
     }
     missing.clear(), lost.clear();
     for (const auto& p : deployed.packages) {
-      const auto h = std::ranges::find(all, p.host, &host_state::host);
-      if (h == all.end()) continue;  // a host that named it is lost
+      const auto h = of(p.host);
       if (!h->failure.empty()) lost.push_back(h->failure);
       if (std::ranges::count(h->processes, true, &host_process::is_rank) < std::ssize(p.ranks))
         missing += (missing.empty() ? "" : ", ") + p.host;
@@ -91,7 +92,12 @@ std::optional<deployment> start_alone(const site& s, std::string& starter, const
   if_interrupted("the job may have been started: dice-run status");
   const auto started = s.run(starter, scripts::start, arguments);
   if (!started.ok() && interruption::happened()) return {};
-  require_all({starter}, std::vector{started});
+  if (!started.ok()) {
+    std::vector<std::string> failed{failure_of(starter, started)};
+    if (!started.failure.empty() || !started.out.empty())
+      failed.emplace_back("the job may have been started: dice-run status");
+    throw run_error(std::move(failed));
+  }
   if_interrupted(fmt::format("the job was started on {}; dice-run status shows it, dice-run stop ends it", starter));
   return deployed;
 }
@@ -115,6 +121,12 @@ deployment require_ready(const std::vector<host_state>& all, const site& s) {
       wrong.push_back(
           fmt::format("{} has version {}, {} has {}; deploy again", first->host, first->current, h.host, h.current));
   }
+  for (const auto& host : out.hosts)
+    if (std::ranges::count(all, host, &host_state::host) == 0)
+      wrong.push_back(fmt::format("{}: the deployed version needs this host, and no host remembers it; deploy again", host));
+  if (wrong.empty() && first->current != out.version)
+    wrong.push_back(fmt::format("{}: the files of version {} do not say where its ranks are; deploy again", first->host,
+                                first->current));
   if (wrong.empty())
     for (const auto& h : all)
       if (!h.processes.empty())
@@ -125,7 +137,6 @@ deployment require_ready(const std::vector<host_state>& all, const site& s) {
       report(
           "warning",
           fmt::format("{}; if a job of an earlier deployment runs there, dice-run stop ends it when it answers", h.failure));
-  out.version = first->current;
   if (out.version != s.plan.version)
     report("note", fmt::format("the hosts have version {}, for {}; the packages here are {}", out.version,
                                fmt::join(out.hosts, ", "), s.plan.version));
@@ -164,9 +175,9 @@ stopped stop_on(const site& s, const words& hosts) {
 
 namespace {
 
-/// Ends the job and all its processes on all hosts. What it has found is said by the function that it returns, which returns
-/// the exit code.
-std::function<int()> end_job(const site& s) {
+/// Ends the job and all its processes on all hosts, also those that are `known` to have it. What it has found is said by the
+/// function that it returns, which returns the exit code.
+std::function<int()> end_job(const site& s, const words& known) {
   if_interrupted("what still runs is not known; run dice-run stop again");
   constexpr int rounds = 3;  // a host that was asked first may have got new processes meanwhile
   std::vector<std::string> wrong;
@@ -174,7 +185,7 @@ std::function<int()> end_job(const site& s) {
   bool left = true;
   for (int round = 0; round < rounds && left && wrong.empty(); ++round) {
     words hosts;
-    const auto all = s.survey();
+    const auto all = s.survey({}, known);
     for (const auto& h : all)
       if (h.failure.empty()) hosts.push_back(h.host);
       else if (h.planned) wrong.push_back(h.failure);
@@ -200,15 +211,19 @@ std::function<int()> end_job(const site& s) {
 }
 
 /// Prints the log until the job ends. If an interruption happens, ends the job meanwhile, and returns the exit code; else 0.
-int watch(const site& s, const std::string& starter) {
+int watch(const site& s, const deployment& deployed, const std::string& starter) {
   std::atomic<bool> has_ended = false;
   std::function<int()> stopped;
   s.hosts->at_once(2, [&](std::size_t which) {
     if (which == 0) {
       try {
-        print_log(s, starter, 1000000, [&] { return !has_ended; });
+        print_log(s, starter, deployed.host_of_rank, 1000000, [&] { return !has_ended; });
         has_ended = true;
-      } catch (...) {
+      } catch (run_error& e) {
+        has_ended = true;
+        e.messages.emplace_back("the job may still run: dice-run status");
+        if (!interruption::happened()) throw;
+      } catch (...) {  // nobody reads it
         has_ended = true;
         if (!interruption::happened()) throw;
       }
@@ -216,7 +231,7 @@ int watch(const site& s, const std::string& starter) {
     }
     while (!has_ended && !interruption::happened()) s.hosts->pause(0.1);
     if (!interruption::happened()) return;
-    stopped = end_job(s);
+    stopped = end_job(s, deployed.hosts);
     for (int tenth = 0; !has_ended && tenth < 50; ++tenth) s.hosts->pause(0.1);  // its last words
     has_ended = true;
   });
@@ -225,7 +240,7 @@ int watch(const site& s, const std::string& starter) {
 
 }  // namespace
 
-int stop_job(const site& s) { return end_job(s)(); }
+int stop_job(const site& s, const words& known) { return end_job(s, known)(); }
 
 int start(const site& s, const start_options& opts) {
   if_interrupted("nothing was started");
@@ -237,8 +252,8 @@ int start(const site& s, const start_options& opts) {
   if (!deployed) return std::max(1, stop_job(s));
   const int up = wait_until_up(s, *deployed, starter);
   if (!opts.foreground) return up;
-  if (const int stopped = watch(s, starter); stopped != 0) return stopped;
-  const auto all = s.survey();
+  if (const int stopped = watch(s, *deployed, starter); stopped != 0) return stopped;
+  const auto all = s.survey({}, deployed->hosts);
   const auto last = site::job_of(all);
   return last.on != nullptr && last.on->of_job("phase") == "ended" ? 0 : 1;
 }

@@ -28,12 +28,13 @@ std::string run_and_fetch(const site& s, const words& options,
 /// Why the job's last failed run did so, from its log on `host`, or "".
 std::string reason_on(const site& s, const std::string& host);
 
-/// Prints the last `lines` lines of the log on `host`, with names; with `follows` also those that come, until the job ends
-/// or `follows` returns false.
-void print_log(const site& s, const std::string& host, int lines, const std::function<bool()>& follows = {});
+/// Prints the last `lines` lines of the log on `host`, with names: the job has `host_of_rank`. With `follows` also those
+/// that come, until the job ends or `follows` returns false.
+void print_log(const site& s, const std::string& host, const words& host_of_rank, int lines,
+               const std::function<bool()>& follows = {});
 
-/// Ends the job and all its processes on all hosts. Returns the exit code.
-int stop_job(const site& s);
+/// Ends the job and all its processes on all hosts, also those that are `known` to have it. Returns the exit code.
+int stop_job(const site& s, const words& known = {});
 
 /// Throws run_error unless all hosts answer, have the same version, and run nothing of the deployment. Returns what is
 /// deployed.

@@ -16,10 +16,11 @@
 
 namespace dice_run {
 
-void print_log(const site& s, const std::string& host, int lines, const std::function<bool()>& follows) {
+void print_log(const site& s, const std::string& host, const words& host_of_rank, int lines,
+               const std::function<bool()>& follows) {
   constexpr std::size_t longest = 16 << 20;  // a longer line is printed in pieces
   std::string pending;
-  const auto line = [&](const std::string& text) { return named(parse_log_line(text), s.plan.host_of_rank, host) + "\n"; };
+  const auto line = [&](const std::string& text) { return named(parse_log_line(text), host_of_rank, host) + "\n"; };
   const auto result =
       s.hosts->stream(host, site::with_prelude(scripts::logs),
                       s.with_place({std::to_string(lines), follows ? "follow" : ""}), [&](std::string_view text) {
@@ -37,6 +38,13 @@ void print_log(const site& s, const std::string& host, int lines, const std::fun
 
 namespace {
 
+/// Where the ranks of the job are that `h` has started; if its record does not say it, as those of before, where they are in
+/// the packages here.
+words ranks_of(const site& s, const host_state& h) {
+  auto out = h.job_rank_hosts();
+  return out.empty() ? s.plan.host_of_rank : out;
+}
+
 int logs(const common_options& common, int lines, bool follow) {
   const site s(common);
   const auto all = s.survey();
@@ -52,13 +60,14 @@ int logs(const common_options& common, int lines, bool follow) {
     const auto before = std::ranges::max_element(all, {}, &host_state::number);
     if (before->number() == 0) throw run_error(text);
     report("note", text + fmt::format("; this is the log of the job before, on {}", before->host));
-    print_log(s, before->host, lines);
+    print_log(s, before->host, ranks_of(s, *before), lines);
     return 0;
   }
   if (job.on == nullptr) throw run_error(fmt::format("{}, which has started the last job, is not reached", job.starter));
-  if (!follow) return print_log(s, job.on->host, lines), 0;
+  const auto ranks = ranks_of(s, *job.on);
+  if (!follow) return print_log(s, job.on->host, ranks, lines), 0;
   const interruption is_no_error;
-  print_log(s, job.on->host, lines, [] { return !interruption::happened(); });
+  print_log(s, job.on->host, ranks, lines, [] { return !interruption::happened(); });
   return 0;
 }
 

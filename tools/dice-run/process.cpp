@@ -117,7 +117,9 @@ std::string process::read_line(double seconds) {
     }
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
     pollfd one{out_, POLLIN, 0};
-    if (left <= 0 || ::poll(&one, 1, static_cast<int>(left)) <= 0) return {};
+    const int ready = left <= 0 ? 0 : ::poll(&one, 1, static_cast<int>(left));
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) return {};
     char block[4096];
     const auto n = ::read(out_, block, sizeof block);
     if (n <= 0) return {};

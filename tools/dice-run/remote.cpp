@@ -168,7 +168,8 @@ outcome remote::listen(const std::string& host, process& script, std::string_vie
   });
   result.out = std::move(out);
   if (result.failure.empty()) result.failure = given_up;
-  if (!is_here(host) && result.status == 255) result.failure = connection_failure(host, result.err, by_hand(host));
+  if (!is_here(host) && result.status == 255 && result.failure.empty())
+    result.failure = connection_failure(host, result.err, by_hand(host));
   else if (!has_begun && result.failure.empty() && result.status != 0 && result.out.empty() && result.err.empty())
     result.failure = ended_silently(host, result.status);
   else if (!has_begun && result.failure.empty() && (result.status == 0 || result.err.empty()))

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <charconv>
 #include <random>
+#include <sstream>
 
 namespace dice_run {
 
@@ -52,6 +53,14 @@ bool is_host(std::string_view name) {
              std::string_view::npos;
 }
 
+/// "0=a" of the file `ranks`, in the order of ranks: the host of one.
+void read_rank(std::string_view text, words& hosts) {
+  const auto at = text.find('=');
+  if (at != std::string_view::npos && number<std::size_t>(text.substr(0, at)) == hosts.size() &&
+      is_host(text.substr(at + 1)))
+    hosts.emplace_back(text.substr(at + 1));
+}
+
 host_state state_of(const std::string& host, const outcome& result) {
   host_state out;
   out.host = host;
@@ -65,10 +74,10 @@ host_state state_of(const std::string& host, const outcome& result) {
     if (key == "uptime") out.uptime = number<long long>(value);
     if (key == "supervised") out.supervised = true;
     if (key == "members" || key == "current_host" || key == "previous_host")
-      if (const auto [name, slots] = split(value); is_host(name)) {
+      if (const auto name = split(value).first; is_host(name))
         (key == "members" ? out.members : key == "current_host" ? out.of_current : out.of_previous).push_back(name);
-        if (key == "current_host") out.ranks.push_back(number<int>(slots.substr(slots.find('=') + 1)));
-      }
+    if (key == "current_rank")  // "rank 0=a slot=*:*"
+      read_rank(split(split(value).second).first, out.rank_hosts);
     if (key == "last_job") {
       const auto [which, starter] = split(value);
       out.last_number = job_number(which);
@@ -95,6 +104,13 @@ std::string host_state::of_job(const std::string& key) const {
 }
 
 long host_state::number() const { return job_number(of_job("number")); }
+
+words host_state::job_rank_hosts() const {
+  words out;
+  std::istringstream in(of_job("ranks"));
+  for (std::string rank; in >> rank;) read_rank(rank, out);
+  return out;
+}
 
 namespace {
 
@@ -150,9 +166,12 @@ std::vector<outcome> site::run_all(const words& names, const std::string& script
   return hosts->run_all(names, with_prelude(script), [&](std::size_t i) { return with_place(arguments(i)); });
 }
 
-std::vector<host_state> site::survey(const words& left_out) const {
+std::vector<host_state> site::survey(const words& left_out, const words& also) const {
   std::vector<host_state> out;
-  for (words names = plan.hosts; !names.empty();) {
+  words names = plan.hosts;
+  for (const auto& host : also)
+    if (std::ranges::count(names, host) == 0) names.push_back(host);
+  while (!names.empty()) {
     const auto results = run_all(names, scripts::survey);
     for (std::size_t i = 0; i < results.size(); ++i) {
       out.push_back(state_of(names[i], results[i]));
@@ -188,16 +207,18 @@ last_job site::job_of(const std::vector<host_state>& all) {
 
 deployment site::deployed(const std::vector<host_state>& all) const {
   if (std::ranges::count(all, plan.version, &host_state::current) > 0) return plan;
-  const auto knows = std::ranges::find_if(all, [](const auto& h) { return !h.current.empty() && !h.of_current.empty(); });
+  const auto knows = std::ranges::find_if(
+      all, [](const auto& h) { return !h.current.empty() && !h.of_current.empty() && !h.rank_hosts.empty(); });
   if (knows == all.end()) return plan;
-  deployment out{.name = plan.name, .version = knows->current, .folder = plan.folder, .hosts = knows->of_current};
-  for (std::size_t i = 0; i < out.hosts.size(); ++i) {
-    const int ranks = std::clamp(knows->ranks[i], 1, 10000);
-    out.packages.push_back({.host = out.hosts[i]});
-    for (int r = 0; r < ranks; ++r) {
-      out.packages.back().ranks.push_back(static_cast<int>(out.host_of_rank.size()));
-      out.host_of_rank.push_back(out.hosts[i]);
-    }
+  deployment out{.name = plan.name,
+                 .version = knows->current,
+                 .folder = plan.folder,
+                 .hosts = knows->of_current,
+                 .host_of_rank = knows->rank_hosts};
+  for (const auto& host : out.hosts) {
+    auto& one = out.packages.emplace_back(package{.host = host});
+    for (std::size_t r = 0; r < out.host_of_rank.size(); ++r)
+      if (out.host_of_rank[r] == host) one.ranks.push_back(static_cast<int>(r));
   }
   return out;
 }

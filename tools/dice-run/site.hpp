@@ -28,7 +28,7 @@ struct host_state {
   std::string current, previous;  ///< versions, or ""
   words of_previous;              ///< the hosts of the previous version, if its files say so
   words of_current;               ///< the same of the current one,
-  std::vector<int> ranks;         ///< and how many ranks each of them has
+  words rank_hosts;               ///< and the host of each of its ranks
   words members;                  ///< all hosts that may have something of the deployment
   std::vector<host_process> processes;
   long long clock = 0;                               ///< seconds since 1970
@@ -39,6 +39,7 @@ struct host_state {
   bool supervised = false;                           ///< a job's supervisor runs here, or bench or measure
   std::string of_job(const std::string& key) const;  ///< its value in `job`, or ""
   long number() const;                               ///< of this job
+  words job_rank_hosts() const;                      ///< the host of each of its ranks, if `job` says so
   bool is_empty() const { return current.empty() && previous.empty() && processes.empty() && !supervised; }
 };
 
@@ -70,12 +71,12 @@ class site {
   static std::string with_prelude(const std::string& script);
   words with_place(words arguments) const;
 
-  /// Asks the hosts of the plan, and those that they name, and so on, but for those that are `left_out`. The first are those
-  /// of the plan, in its order.
-  std::vector<host_state> survey(const words& left_out = {}) const;
+  /// Asks the hosts of the plan and those of `also`, and those that they name, and so on, but for those that are `left_out`.
+  /// The first are those of the plan, in its order.
+  std::vector<host_state> survey(const words& left_out = {}, const words& also = {}) const;
   static last_job job_of(const std::vector<host_state>& all);
   /// What `start` starts: the packages here, or, if no host has their version, what the hosts say about theirs: its hosts,
-  /// and how many ranks they have.
+  /// and their ranks.
   deployment deployed(const std::vector<host_state>& all) const;
   /// The packages' name and version, for messages.
   std::string title() const;

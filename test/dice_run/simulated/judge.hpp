@@ -15,11 +15,17 @@ namespace simulated {
 
 /// A version of a program, on some hosts.
 inline void add_version(world& w, const std::string& version, const words& hosts) {
-  std::string list;
-  for (const auto& host : hosts) list += host + "\n";
+  std::string list, ranks;
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    list += hosts[i] + "\n";
+    ranks += "rank " + std::to_string(i) + "=" + hosts[i] + " slot=*:*\n";
+  }
   for (const auto& host : hosts)
-    w.packages[version][host] = {
-        {"hosts", list}, {"n", "program " + version.substr(0, 3)}, {"run", "run of " + host}, {"weights", "weights"}};
+    w.packages[version][host] = {{"hosts", list},
+                                 {"n", "program " + version.substr(0, 3)},
+                                 {"ranks", ranks},
+                                 {"run", "run of " + host},
+                                 {"weights", "weights"}};
 }
 
 /// What commands say, held against what is so.
@@ -42,6 +48,7 @@ class judge {
     for (auto& text : failed) c_.said.push_back("error: " + text);
     if (c_.command == "stop") stopped(code, first_pid);
     if (c_.command == "deploy" || c_.command == "rollback") deployed(code);
+    if (c_.command == "start" || c_.command == "bench") started(code);
     return code;
   }
 
@@ -64,6 +71,14 @@ class judge {
       for (const auto& [pid, p] : w_.hosts.at(name).processes)
         w_.check(pid >= first_pid || !p.is_rank, "stop says that nothing is left, and a rank runs on " + name);
     w_.stops.push_back({c_.began, asked});
+  }
+
+  void started(int code) {
+    const bool says_so =
+        std::ranges::any_of(c_.said, [](const auto& text) { return text.find("the job ") != std::string::npos; });
+    for (const auto& j : w_.jobs)
+      w_.check(code == 0 || says_so || !w_.is_live(j) || j.by.get() != &c_,
+               c_.command + " fails without a word of the job, which runs on " + j.host);
   }
 
   void deployed(int code) {

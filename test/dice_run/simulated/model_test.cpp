@@ -206,8 +206,10 @@ class both {
 TEST(SimulatedHosts, DoWhatRealOnesDo) {
   both b;
   const std::string first = "111111111111", second = "222222222222";
-  const std::map<std::string, std::string> of_first{
-      {"hosts", "a slots=1\nb slots=1\n"}, {"n", "program"}, {"run", "#!/bin/sh\nexit 0\n"}};
+  const std::map<std::string, std::string> of_first{{"hosts", "a slots=1\nb slots=1\n"},
+                                                    {"n", "program"},
+                                                    {"ranks", "rank 0=b slot=*:*\nrank 1=a slot=*:*\n"},
+                                                    {"run", "#!/bin/sh\nexit 0\n"}};
   auto of_second = of_first;
   of_second["n"] = "another program";
   const auto wanted = [](const std::string& version, const std::map<std::string, std::string>& all) {
@@ -223,7 +225,8 @@ TEST(SimulatedHosts, DoWhatRealOnesDo) {
   for (const auto& [name, text] : of_first) b.bring("t1", name, text);
   b.compare({"complete", {first, "n", digest("another"), "run", digest("another")}});
   b.bring("t1", "n", of_first.at("n"));
-  b.compare({"complete", {first, "hosts", digest(of_first.at("hosts")), "n", digest(of_first.at("n")), "run", "-"}});
+  b.compare(
+      {"complete", {first, "hosts", digest(of_first.at("hosts")), "n", digest(of_first.at("n")), "ranks", "-", "run", "-"}});
   b.compare({"remember", {"a", "b"}});
   b.compare({"remember", {"a"}, "t1", 7});  // that call has been here
   b.compare({"switch_to", {"", "", first, ""}});
@@ -238,7 +241,7 @@ TEST(SimulatedHosts, DoWhatRealOnesDo) {
   b.compare({"lock", {"process 3 on pc"}, "t2"});
   b.compare({"prepare", wanted(second, of_second), "t3"});
   b.compare({"prepare", wanted(second, of_second), "t2"});
-  b.compare({"complete", {second, "hosts", "-", "n", digest(of_second.at("n")), "run", "-"}, "t2"});
+  b.compare({"complete", {second, "hosts", "-", "n", digest(of_second.at("n")), "ranks", "-", "run", "-"}, "t2"});
   b.compare({"switch_to", {first, "", second, ""}, "t1"});
   b.compare({"switch_to", {first, "", second, first}, "t2", 1});
   b.compare({"switch_to", {first, "", second, first}, "t2"});

@@ -191,6 +191,7 @@ class shell {
     hosts("members", base_ + "/members");
     hosts("current_host", base_ + "/" + version_of(link_) + "/hosts");
     hosts("previous_host", base_ + "/" + version_of(base_ + "/previous") + "/hosts");
+    hosts("current_rank", base_ + "/" + version_of(link_) + "/ranks");
     at("read");
     for (const auto& [pid, p] : h_.processes)
       echo("process " + std::to_string(pid) + " 0 0 " + (p.is_rank ? "1 " : "0 ") + p.program);
@@ -358,11 +359,14 @@ class shell {
     require_not_stopped();
     at("job.lock");
     take_job_lock();
+    std::string ranks;
+    for (const auto& line : lines(fs_.text(base_ + "/" + version + "/ranks"))) ranks += " " + split(line).at(1);
     at("supervise");
     const bool fits = fs_.make_folder(folder) && fs_.write(folder + "/supervise", args_[4] + "\n");
     at("about beside");
-    if (!fits || !fs_.write(folder + "/about.new", "number " + number + "\nstarted " + std::to_string(h_.clock) +
-                                                       "\nallowed " + restarts + "\nversion " + version + "\n"))
+    if (!fits ||
+        !fs_.write(folder + "/about.new", "number " + number + "\nstarted " + std::to_string(h_.clock) + "\nallowed " +
+                                              restarts + "\nversion " + version + "\nranks" + ranks + "\n"))
       fail("the disk is full; remove something. Nothing was started");
     point(folder + "/state", "starting " + number, folder + "/state", "state");
     at("logs");
@@ -370,6 +374,7 @@ class shell {
     fs_.remove(folder + "/log.1");
     at("about");
     fs_.rename(folder + "/about.new", folder + "/about");
+    echo("starts");
     at("supervisor");
     const auto pid = supervise(w_, h_, c_.from, name_, std::stol(number), version, std::stoi(restarts), job_lock_);
     point(base_ + "/owner", identity(pid), base_ + "/owner", "owner");

@@ -72,6 +72,52 @@ TEST(CommandsInStates, AreAsThePageSays) {
     }
 }
 
+/// Two versions on different hosts.
+struct two_versions {
+  world w{1};
+  two_versions(const words& of_first, const words& of_second) {
+    w.faithful_jobs = true;
+    for (const auto* name : {"a", "b", "c"}) {
+      w.hosts[name].name = name;
+      w.hosts[name].files.make_folder(".dice-run/n");
+      w.hosts[name].files.write(".dice-run/n/members", "a\nb\nc\n");
+    }
+    add_version(w, first, of_first);
+    add_version(w, second, of_second);
+    run("deploy", first);
+    run("deploy", second);
+  }
+  /// The last that it says. Its exit code must be `expected`.
+  std::string run(const std::string& command, const std::string& version, int expected = 0) {
+    int code = -1;
+    const auto c = w.begin(command, [&](caller& me) { code = perform(w, me, version); });
+    w.run();
+    EXPECT_EQ(code, expected) << command << w.story();
+    return c->said.back();
+  }
+};
+
+TEST(Rollback, SaysWhichHostsHaveWhichVersions) {
+  EXPECT_EQ(two_versions({"a", "b"}, {"a", "c"}).run("rollback", second),
+            "n 111111111111 is now on a, b, and 222222222222 is the previous version\n");
+  EXPECT_EQ(two_versions({"a", "b"}, {"b"}).run("rollback", first),
+            "n 111111111111 is now on all hosts, and 222222222222 is the previous version\n");
+}
+
+/// After a rollback, the packages here are for one host, and only its list of members names the others.
+TEST(Start, FindsItsHostsWhenTheHostThatNamesThemIsLost) {
+  for (const auto& [host, code, said] : {std::tuple{"c", 0, "n runs on 2 hosts, started on a\n"},
+                                         {"b", 1,
+                                          "error: the job has failed; dice-run logs shows more; it will be started again "
+                                          "(dice-run status, dice-run stop)"}}) {
+    two_versions one({"a", "b"}, {host});
+    one.run("rollback", first);
+    one.w.fault_after = 0;
+    one.w.fault = [&w = one.w, &lost = one.w.hosts.at(host)] { return !w.jobs.empty() && !(lost.is_reached = false); };
+    EXPECT_EQ(one.run("start", second, code), said);
+  }
+}
+
 /// All connections are cut when a part of the answer has come.
 class half final : public dice_run::remote {
  public:
@@ -88,7 +134,7 @@ class half final : public dice_run::remote {
 TEST(Survey, AnAnswerInPartIsNone) {
   world w(0);
   add_version(w, first, {"a"});
-  const auto all = dice_run::site(w.plan(first), "/f", std::make_unique<half>(), "token").survey();
+  const auto all = dice_run::site(w.plan(first), "/f", std::make_unique<half>(), "token").survey({}, {"a"});
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0].failure, "a: the connection was cut");
   EXPECT_TRUE(all[0].is_empty());

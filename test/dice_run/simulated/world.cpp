@@ -116,9 +116,10 @@ class simulated_remote final : public dice_run::remote {
   std::shared_ptr<caller> caller_;
   mutable double seconds_ = 0;
 
-  static outcome answer(const call& c) {
+  outcome answer(const call& c) const {
     if (!c.is_cut) return c.result;
     outcome out = c.result;
+    if (w_.below(2)) out.out = {};  // was on its way
     out.status = 255;
     out.failure = "the connection was cut; check its power and its cable, and try again";
     return out;

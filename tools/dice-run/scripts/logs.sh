@@ -4,11 +4,22 @@ cd "$base/job" 2>/dev/null && { [ -f log ] || [ -f before.log ]; } || fail "ther
 older=$(($1 - $(wc -l <log)))
 [ "$older" -le 0 ] || [ ! -f log.1 ] || tail -n "$older" log.1
 [ "$2" = follow ] && supervised || exec tail -n "$1" log
-# Until the supervisor gives the job's lock back, or nobody follows any more.
-tail -n "$1" -F log 2>/dev/null &
-while [ -d "/proc/$PPID" ] && kill -0 $! 2>/dev/null; do
-  flock -s -w 2 "$base/job.lock" true
-  [ $? = 1 ] || break
+# Until the supervisor gives the job's lock back, or nobody follows any more. tail -F leaves out what it has not read when the log gets
+# another name, as on a slow connection.
+tail -f --pid=$$ /dev/null & # ends when nobody reads any more
+trap 'kill $!' EXIT
+exec 5<log
+open=/proc/self/fd/5 lives=yes
+if [ "$1" = 0 ]; then cat >/dev/null; else tail -n "$1"; fi <&5
+while cat <&5; do
+  if [ log -ef $open ]; then
+    [ -n "$lives" ] && kill -0 $! 2>/dev/null || break
+    flock -s -w 1 "$base/job.lock" true
+    [ $? = 1 ] || lives=
+  else # it is full: log.1, or has been that
+    cat <&5
+    [ log.1 -ef $open ] && next=log || next=log.1
+    [ -f $next ] || sleep 1
+    exec 5<$next
+  fi
 done
-sleep 1 # as tail does between two looks
-kill $!

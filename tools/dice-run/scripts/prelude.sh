@@ -4,7 +4,7 @@
 folder=$1 name=$2 job=$3 token=$4 call=$5
 shift 5
 base=$folder/.dice-run/$name link=$folder/$name
-fail() { echo "$*" >&2; exit 1; }
+fail() { printf '%s\n' "$*" >&2; exit 1; }
 # Without one of them, what a host says would not be so.
 for program in flock grep setsid sha256sum stat stdbuf sync; do
   command -v "$program" >/dev/null || fail "it has no $program; install it (Debian: coreutils, grep, util-linux)"

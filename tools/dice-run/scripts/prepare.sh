@@ -30,7 +30,7 @@ while [ $# -gt 0 ]; do
   elif same "$new/$file" || { [ -n "$old" ] && same "$base/$old/$file" &&
     { ln -f "$base/$old/$file" "$new/$file" 2>/dev/null || cp "$base/$old/$file" "$new/$file" || exit 1; }; }; then
     chmod "$mode" "$new/$file" || exit 1
-    echo "staged $file"
+    printf 'staged %s\n' "$file"
   else
     printf 'missing %s\n' "$file"
   fi

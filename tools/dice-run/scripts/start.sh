@@ -1,5 +1,5 @@
 # Arguments: the number of the job, how often to start it again, options for mpirun, the version, the text of the supervisor, options
-# of the program. Starts the supervisor in a session of its own.
+# of the program. Starts the supervisor in a session of its own. Prints "starts" before that.
 number=$1 restarts=$2 options=$3 version=$4 supervisor=$5
 shift 5
 require_ours
@@ -11,13 +11,15 @@ not_written() {
   [ "${1:-0}" = 0 ] || [ $(($2 * $3)) -ge 65536 ] || fail "the disk of $folder is full; remove something. Nothing was started"
   fail "$base/job cannot be written ($said). Nothing was started"
 }
+ranks=$(while read -r word rank rest; do printf ' %s' "$rank"; done <"$base/$version/ranks") # " 0=a 1=b"
 said=$(mkdir -p "$base/job" 2>&1) && cd "$base/job" || not_written
 said=$({ printf '%s\n' "$supervisor" >supervise &&
-  printf '%s\n' "number $number" "started $(date +%s)" "allowed $restarts" "version $version" >about.new &&
+  printf '%s\n' "number $number" "started $(date +%s)" "allowed $restarts" "version $version" "ranks$ranks" >about.new &&
   sync supervise about.new && point state "starting $number" state; } 2>&1) || not_written
 [ ! -f log ] || mv -f log before.log
 rm -f log.1
 mv -f about.new about || exit 1
+echo starts
 export "$mark" "PRTE_MCA_dice_run_job=$job" "MPIRUN_OPTIONS=$options --tag-output --timestamp-output"
 setsid sh ./supervise "$base/$version/run" "$version" "$number" "$restarts" "$@" >/dev/null 2>&1 </dev/null 8>&- &
 point "$base/owner" "$(identity $!)" "$base/owner"

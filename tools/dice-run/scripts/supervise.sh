@@ -55,7 +55,7 @@ ask_hosts() {
   while read -r host rest; do
     [ "$host" = "$here" ] || (
       exec 9>&-
-      set -- $(echo "${run%/*/*}/last_job" | timeout --foreground 10 $agent "$host" "sh -c 'IFS= read -r link; readlink \"\$link\"'")
+      set -- $(printf '%s\n' "${run%/*/*}/last_job" | timeout --foreground 10 $agent "$host" "sh -c 'IFS= read -r link; readlink \"\$link\"'")
       [ "$1" -gt "$number" ] && ln -sfn "$2" newer
     ) &
   done <"${run%/*}/hosts"

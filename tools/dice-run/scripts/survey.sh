@@ -4,10 +4,10 @@ echo "previous $(version_of "$base/previous")"
 read -r up rest </proc/uptime
 echo "clock $(date +%s)"
 echo "uptime ${up%.*}"
-# All hosts that may have something, and those of each version, as its file `hosts` says.
-for of in members current_host previous_host; do
-  case $of in members) file=$base/members ;; current_host) file=$link/hosts ;; previous_host) file=$base/previous/hosts ;; esac
-  [ ! -f "$file" ] || while read -r host slots; do echo "$of $host${slots:+ $slots}"; done <"$file"
+# All hosts that may have something, those of each version, as its file `hosts` says, and where the ranks are, as `ranks` says.
+for of in members current_host previous_host current_rank; do
+  case $of in members) file=$base/members ;; current_host) file=$link/hosts ;; previous_host) file=$base/previous/hosts ;; *) file=$link/ranks ;; esac
+  [ ! -f "$file" ] || while read -r first rest; do printf '%s\n' "$of $first${rest:+ $rest}"; done <"$file"
 done
 real=$(cd -P "$base" 2>/dev/null && pwd -P)
 for pid in $(processes); do
@@ -17,7 +17,7 @@ for pid in $(processes); do
   while read -r key value rest; do [ "$key" != VmRSS: ] || kilobytes=$value; done <"/proc/$pid/status"
   set -- ${stat##*) }
   case $exe in "$real"/*/"$name" | "$real"/*/"$name (deleted)") rank=1 ;; *) rank=0 ;; esac
-  echo "process $pid $((${12} + ${13})) $kilobytes $rank ${exe##*/}"
+  printf '%s\n' "process $pid $((${12} + ${13})) $kilobytes $rank ${exe##*/}"
 done 2>/dev/null
 # The record of the last job that this host has started: its state, and what its file says, if it is of the same job. A supervisor
 # that could not save its state has removed it.
