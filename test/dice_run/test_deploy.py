@@ -10,7 +10,7 @@ import subprocess
 import time
 import unittest
 
-from cases import Case, DICE_RUN, HOSTS, NAMES, ONE, TWO, tearDownModule  # noqa: F401
+from cases import Case, DICE_RUN, HOSTS, JOB, NAMES, ONE, TWO, tearDownModule  # noqa: F401
 from hosts import until
 
 
@@ -51,12 +51,13 @@ class Deploy(Case):
         self.assertEqual(set(self.versions()), {(first, second)})
         self.dice_run('rollback')
         self.assertEqual(set(self.versions()), {(second, first)})
+        uses = HOSTS.on('b', f'cd "{base}/{first}" && OMPI_MCA_dice_run_job={JOB} sleep 100 >/dev/null 2>&1 & echo $!').strip()
         # A file system without hard links, and with 4 GiB free.
         for name, text in (('ln', '[ "$1" != -f ] && exec /bin/ln "$@"'), ('stat', '[ "$1" != -f ] && exec /usr/bin/stat "$@"; echo 1048576 1048576 4096')):
             (HOSTS.folder / 'bin' / name).write_text(f'#!/bin/sh\n{text}\n')
             (HOSTS.folder / 'bin' / name).chmod(0o755)
             self.addCleanup((HOSTS.folder / 'bin' / name).unlink, missing_ok=True)
-        self.assertIn('2 of 9', self.dice_run('deploy', packages=HOSTS.packages('three', b'x')))
+        self.assertRegex(self.dice_run('deploy', packages=HOSTS.packages('three', b'x')), '2 of 9(.|\n)*a job is running')
         for name in ('ln', 'stat'):
             (HOSTS.folder / 'bin' / name).unlink()
         self.assertEqual(HOSTS.on('b', f'cat "{HOSTS.site}/numbers/it\'s; a file"'), 'of the user')
@@ -64,7 +65,8 @@ class Deploy(Case):
         HOSTS.on('b', f'ln -sfn {third} "{base}/previous"')
         self.assertIn(f'a has the previous version {second}, b has {third}', self.dice_run('rollback', code=1))
         self.assertEqual(self.versions(), [(third, second), (third, third)])
-        self.assertNotIn(first, HOSTS.on('a', f'ls "{HOSTS.site}/.dice-run/numbers"').split())  # one version is kept
+        self.assertNotIn(first, HOSTS.on('a', f'ls "{base}"').split())  # one version is kept
+        self.assertIn(first, HOSTS.on('b', f'ls "{base}"; kill {uses}').split())  # a process has its working directory there
         self.dice_run('deploy')
 
     def test_3_a_terminal_shows_progress(self):
@@ -319,6 +321,20 @@ class Deploy(Case):
         self.assertIn('.part/gone cannot be read', self.script('complete', token, 'x gone 0'))
         self.assertIn('the version y is not there', self.script('switch_to', token, f'{current} {previous} y {current}'))
         self.assertEqual(self.versions(), before)
+
+    def test_6_a_change_that_does_not_end(self):
+        flock = HOSTS.folder / 'bin/flock'
+        flock.write_text('#!/bin/sh\n[ "$1 $2" != "-w 10" ] || { shift 2; set -- -w 0.1 "$@"; }\nexec /usr/bin/flock "$@"\n')
+        flock.chmod(0o755)
+        self.addCleanup(flock.unlink)
+        mutex = f'"{HOSTS.site}/.dice-run/numbers/mutex"'
+        changes = HOSTS.on('b', f'(exec 8>>{mutex}; flock 8; exec sleep 100) >/dev/null 2>&1 & echo $!').strip()
+        self.addCleanup(HOSTS.on, 'b', f'kill {changes}')
+        self.assertTrue(until(lambda: HOSTS.on('b', f'flock -n {mutex} true || echo changes')))
+        self.assertIn('b: a change of numbers here does not end; try again\n', self.dice_run('deploy', code=1))
+        self.assertIn('b: another change of numbers here does not end; try again\n', self.dice_run('stop', code=1))
+        token = HOSTS.on('b', f'readlink "{HOSTS.site}/.dice-run/numbers/holder"').split()[0]
+        self.assertEqual(self.script('clean', token, ''), 'another change of numbers here does not end; try again\n')
 
     def test_6_takers(self):
         takers = [self.begin('deploy') for _ in range(4)]

@@ -121,6 +121,9 @@ class Job(Case):
         self.dice_run('start', '--restart', '1', '--', '--die', code=1)
         self.assertTrue(until(lambda: self.phase() == 'failed'))
         self.assertIn('restarts: 1 of 1\nlast failure: the connection to b was lost', self.dice_run('status'))
+        job = json.loads(self.dice_run('status', '--json'))['job']
+        self.assertEqual((job['host'], job['restarts'], job['allowed']), ('a', 1, 1))
+        self.assertTrue(time.time() - 60 < job['since'] < job['ended'] <= time.time(), job)
         self.assertRegex(self.dice_run('logs', '-n', '2'), r'^a mpirun \|   Remote daemon: .*\ndice-run \| .* the job has failed')
         self.assertIn('starts again in 1 s (restart 1 of 1)', self.dice_run('logs'))
         self.dice_run('start', '--restart', '9', '--', '--fail', code=1)
@@ -286,6 +289,7 @@ class Job(Case):
         HOSTS.on('a', f'kill -TERM $(grep -lzxF OMPI_MCA_dice_run_job={JOB} /proc/[0-9]*/environ | cut -d / -f 3)')  # as stop does in the end
         self.assertTrue(until(lambda: self.phase() == 'failed'))
         self.assertIn('the last words\n', self.dice_run('logs'))
+        self.assertEqual(json.loads(self.dice_run('status', '--json'))['job']['exit'], 4)
 
     def test_processes_that_are_left(self):
         self.dice_run('start', '--from', 'a', '--', '--deaf')
