@@ -19,6 +19,8 @@
 namespace dice_run {
 namespace {
 
+[[maybe_unused]] const auto before_tests = std::signal(SIGPIPE, SIG_IGN);  // as dice-run does, for itself only
+
 const words hostile{"", "a b", "it's", "\"", "$HOME", "`id`", ";", "a\nb", "\\", "*", "-n", "!", "#", "ä", "'\\''"};
 
 TEST(Remote, QuotesForSh) {
@@ -59,7 +61,6 @@ std::string try_by_hand(const std::string& ssh) { return "ry sh -c '" + ssh + "'
 
 /// What is said of a host whose ssh is this script.
 std::string said_of(const std::string& ssh, const std::string& script = "echo done") {
-  std::signal(SIGPIPE, SIG_IGN);  // as dice-run does
   const remote hosts({.ssh = "sh -c '" + ssh + "'", .begin_s = 0.5, .silent_s = 0.5});
   const auto result = hosts.run("b", script);
   return result.ok() ? result.out : failure_of("b", result);
@@ -146,9 +147,7 @@ TEST(Process, ALineIsAwaitedAlsoIfASignalComes) {
 }
 
 TEST(Process, ProgramsEndBySignals) {
-  const auto before = std::signal(SIGPIPE, SIG_IGN);  // as dice-run does, for itself only
   const auto result = process({"sh", "-c", "kill -PIPE $$; echo alive"}).finish();
-  std::signal(SIGPIPE, before);
   EXPECT_EQ(result.out, "");
   EXPECT_EQ(result.status, 128 + SIGPIPE);
 }

@@ -2,7 +2,7 @@
 // float32 in memory, and so do all sums; inputs, weights and the sums of convolutions are rounded.
 #pragma once
 
-#include "dice/kernels/cudnn/detail/base.hpp"
+#include "dice/kernels/cudnn/detail/matrix.hpp"
 #include "dice/kernels/cudnn/detail/window.hpp"
 
 #include <cuda_bf16.h>
