@@ -118,7 +118,7 @@ class rank_job {
     const auto first = me_.agree(error);
     return first.empty() ? 0 : refuse(first, 1);
   }
-  template <class F> static std::string attempt(F f) { return job::rank_session::attempt(f); }
+  template <class F> static std::string attempt(F f) { return job::attempt(f); }
 
   /// Checks that all ranks run the same program with the same options. Files may differ between hosts.
   int introduce() {
@@ -141,10 +141,10 @@ class rank_job {
     std::vector<files::use> used;
     const auto error = attempt([&] {
       const auto begin = runtime::now();
-      warning = me_.equip(options_.weights, options_.packed, in_flight(), options_.verify);
+      warning = me_.equip({options_.weights, options_.packed, options_.verify}, in_flight());
       if (options_.verify) {
         const auto line =
-            measure::verified_text(me_.verified(), runtime::now() - begin, me_.weights_path(), me_.weights_digest());
+            measure::verified_text(me_.own().verified(), runtime::now() - begin, me_.weights_path(), me_.weights_digest());
         text::print_error("dice: " + me_.where_text() + ": " + line);
       }
       for (int l = 0; l < program_.layers.size(); ++l) {
@@ -267,7 +267,7 @@ class rank_job {
     if (const int code = agree(frames_error)) return code;
     std::string warning, error;
     if (options_.cuda_aware) error = me_.try_gpu_messages();
-    if (error.empty()) error = me_.connect(in_flight(), options_.cuda_aware, warning, options_.check_numbers);
+    if (error.empty()) error = me_.connect({in_flight(), options_.cuda_aware, options_.check_numbers}, warning);
     if (!warning.empty()) text::print_error("dice: warning: " + me_.where_text() + ": " + warning);
     return error.empty() ? 0 : refuse(error, 1);
   }
@@ -296,12 +296,12 @@ class rank_job {
       phase = "frame ";
       const bool traces = !options_.trace.empty();
       if (traces || profiles()) {
-        recorder_.emplace(program_.plan.groups.size(), static_cast<std::size_t>(me_.threads()), traces, profiles(),
+        recorder_.emplace(program_.plan.groups.size(), static_cast<std::size_t>(me_.own().threads()), traces, profiles(),
                           options_.explain);
         me_.executor().record(&*recorder_);
         ranks_.all_gather({});  // a rank may have measured its kernels for long: no frame waits for that
       }
-      const runtime::core_watch watch(me_.cores(), me_.threads(), me_.alone());
+      const runtime::core_watch watch(me_.own().cores(), me_.own().threads(), me_.alone());
       if (options_.streamed() >= 0) {
         const int l = options_.streamed();
         standard_input in(options_, layer(l).number);
