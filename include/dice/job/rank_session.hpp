@@ -8,11 +8,12 @@
 #include "dice/files/mapped.hpp"
 #include "dice/job/own_ranks.hpp"
 #include "dice/job/record.hpp"
-#include "dice/runtime/affinity.hpp"
 #include "dice/runtime/digest.hpp"
 #include "dice/runtime/executor.hpp"
-#include "dice/runtime/host_memory.hpp"
 #include "dice/text/print.hpp"
+#include "dice/this_host/affinity.hpp"
+#include "dice/this_host/cores.hpp"
+#include "dice/this_host/host_memory.hpp"
 #include "dice/weights/current.hpp"
 #include "dice/weights/packed.hpp"
 #include "dice/weights/search.hpp"
@@ -129,7 +130,7 @@ class rank_session {
   [[gnu::cold]] outcome introduce(std::string usage, const std::vector<property>& options, bool any_number = false) {
     if (rank() < program_.ranks() && !program_.has(rank()))
       usage = own_ranks_text(program_) + "; start each rank with the program of its board, from the package of its host";
-    const auto may = kernels::usable_cores();
+    const auto may = this_host::usable_cores();
     std::string mask;
     for (int c : may) mask += std::to_string(c) + ",";
     const auto r = static_cast<std::size_t>(rank());
@@ -211,8 +212,8 @@ class rank_session {
     if (bound) remedy = "; bind the rank to more cores, or give it fewer threads";
     else if (launched)
       remedy = "; start with " + std::string(launch.by->started_by.name) + " " + std::string(launch.by->started_by.unbind);
-    const auto plan = runtime::engage(program_.units[r], cores, sharers_, online, remedy, bound);
-    threads_ = plan.threads, cores_ = plan.cores.empty() ? kernels::usable_cores() : plan.cores;
+    const auto plan = this_host::engage(program_.units[r], cores, sharers_, online, remedy, bound);
+    threads_ = plan.threads, cores_ = plan.cores.empty() ? this_host::usable_cores() : plan.cores;
     if (program_.threads.start) program_.threads.start(plan.threads, plan.cores);
     if (!program_.board.empty() && plan.cores.size() < cores.size())
       throw std::runtime_error(plan.warning + "; correct the mapping, or free these cores (taskset, control groups)");
@@ -328,7 +329,7 @@ class rank_session {
       first = first && k >= r;
     }
     if (!first) return agree("");
-    const auto verdict = runtime::judge_memory(planned, runtime::memory_of_host(), engine_);
+    const auto verdict = this_host::judge_memory(planned, this_host::memory_of_host(), engine_);
     warning = verdict.warning;
     return agree(verdict.error);
   }
