@@ -1,6 +1,6 @@
 // ncnn_frames NAME.param NAME.bin IN.npy OUT.npy FRAMES: ncnn on the first picture of IN.npy, FRAMES times, float32, one
 // thread. Prints the largest error, as a part of the largest number of OUT.npy.
-#include <dice/runtime/npy.hpp>
+#include <dice/frames/npy.hpp>
 
 #include <net.h>
 
@@ -20,7 +20,7 @@ int main(int argc, char** argv) try {
   options.use_fp16_packed = options.use_fp16_storage = options.use_fp16_arithmetic = options.use_bf16_storage = false;
   if (net.load_param(argv[1]) || net.load_model(argv[2])) throw std::runtime_error(std::string("cannot load ") + argv[1]);
   const dice::tensor::shape picture{1, 3, 224, 224};
-  const auto in = dice::runtime::read_frames(argv[3], picture, "the input");
+  const auto in = dice::frames::read_frames(argv[3], picture, "the input");
   ncnn::Mat frame(224, 224, 3), result;
   for (int c = 0; c < 3; ++c) std::memcpy(frame.channel(c), in.data() + c * 224 * 224, 224 * 224 * sizeof(float));
   for (int n = std::stoi(argv[5]); n > 0; --n) {
@@ -28,7 +28,7 @@ int main(int argc, char** argv) try {
     run.input("in0", frame);
     if (run.extract("out0", result)) throw std::runtime_error("cannot compute out0");
   }
-  const auto wanted = dice::runtime::read_frames(argv[4], {1, result.w}, "the output");
+  const auto wanted = dice::frames::read_frames(argv[4], {1, result.w}, "the output");
   float error = 0, largest = 0;
   for (int i = 0; i < result.w; ++i) {
     error = std::max(error, std::abs(static_cast<const float*>(result)[i] - wanted.data()[i]));

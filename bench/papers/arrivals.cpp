@@ -65,7 +65,7 @@ auto writer(const std::vector<float>& from) {
 void run_pipeline(const boost::mpi::communicator& world, const engine_options& options, traffic t) {
   auto engine = start<whole, pipeline>(world, options);
   const auto picture = frame();
-  runtime::tensor result;
+  frames::tensor result;
   if (engine.has_input())
     for (int k = 0; k < before; ++k) engine.push(writer(picture));
   if (engine.has_output())
@@ -102,7 +102,7 @@ void greedy_there(MPI_Comm comm, engine<whole>& engine, std::vector<float>& pict
   };
   const int bytes = static_cast<int>(picture.size() * sizeof(float));
   MPI_Request request;
-  runtime::tensor result;
+  frames::tensor result;
   while (MPI_Irecv(picture.data(), bytes, MPI_BYTE, 0, 0, comm, &request), wait_for(request, 200us)) {
     engine.push(writer(picture)), engine.take(result);
     MPI_Isend(nullptr, 0, MPI_BYTE, 0, 1, comm, &request), wait_for(request, 50us);
@@ -116,7 +116,7 @@ void greedy_here(MPI_Comm comm, engine<whole>& engine, std::vector<float>& pictu
   int at[2] = {-1, -1};  // the frame that each rank has
   std::atomic<bool> computes = false;
   std::jthread taker([&] {
-    runtime::tensor result;
+    frames::tensor result;
     while (engine.take(result)) done[at[0]] = steady::now(), computes = false;
   });
   for (int next = 0, finished = 0; finished < t.frames;) {
@@ -147,7 +147,7 @@ void greedy_here(MPI_Comm comm, engine<whole>& engine, std::vector<float>& pictu
 void run_greedy(const boost::mpi::communicator& world, const engine_options& options, traffic t) {
   auto engine = start<whole, alone>(options);
   auto picture = frame();
-  runtime::tensor result;
+  frames::tensor result;
   for (int k = 0; k < before; ++k) engine.push(writer(picture)), engine.take(result);
   t.begin = agreed_begin(world);
   if (world.rank()) greedy_there(world, engine, picture);

@@ -5,7 +5,7 @@
 #include "layers.hpp"
 #include "onednn.hpp"
 
-#include <dice/runtime/npy.hpp>
+#include <dice/frames/npy.hpp>
 
 #include <sys/resource.h>
 
@@ -62,8 +62,8 @@ template <class Net> int main(int argc, char** argv) try {
     throw std::runtime_error("no " + std::string(op));
   };
   const auto shape = shape_of("Input"), result = shape_of("Output");
-  const auto in = dice::runtime::read_frames(argv[3], shape, "the input"),
-             wanted = dice::runtime::read_frames(argv[4], result, "the output");
+  const auto in = dice::frames::read_frames(argv[3], shape, "the input"),
+             wanted = dice::frames::read_frames(argv[4], result, "the output");
   std::vector<float> out(static_cast<std::size_t>(result.elements()));
   const auto base = peak_bytes();
   const double start = seconds();

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <dice/assembly/program_of.hpp>
+#include <dice/frames/npy.hpp>
+#include <dice/frames/source.hpp>
 #include <dice/runtime/executor.hpp>
-#include <dice/runtime/npy.hpp>
-#include <dice/runtime/source.hpp>
 #include <dice/weights/search.hpp>
 
 #include <mpi.h>
@@ -36,7 +36,7 @@ class stage {
   }
 
   /// Runs `frames` frames; `pictures` enter in turn. Returns seconds from the first frame's entry to the last result.
-  double run(int frames, const std::vector<runtime::tensor>& pictures, runtime::tensor& result) {
+  double run(int frames, const std::vector<frames::tensor>& pictures, frames::tensor& result) {
     std::array<MPI_Request, 2> sending{MPI_REQUEST_NULL, MPI_REQUEST_NULL}, receiving = sending;
     for (int f = 0; f < 2 && f < frames; ++f) receive(f, receiving);
     std::int64_t begin = runtime::now();
@@ -136,21 +136,21 @@ inline int main(const runtime::program& p, int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const int frames = std::stoi(argv[2]), warmup = std::stoi(argv[3]);
   assembly::start_team(1, {});
-  std::vector<runtime::tensor> pictures;
-  runtime::tensor result;
+  std::vector<frames::tensor> pictures;
+  frames::tensor result;
   for (const auto& layer : p.layers.layers) {
-    const auto shape = runtime::stacked(layer.output, 1);
-    if (layer.is_output) result = runtime::tensor::from_shape(shape);
+    const auto shape = frames::stacked(layer.output, 1);
+    if (layer.is_output) result = frames::tensor::from_shape(shape);
     for (int f = 0; f < frames && layer.is_input; ++f) {
-      pictures.push_back(runtime::tensor::from_shape(shape));
-      runtime::random_frame(0, 0, f, pictures.back().data(), layer.output.elements());
+      pictures.push_back(frames::tensor::from_shape(shape));
+      frames::random_frame(0, 0, f, pictures.back().data(), layer.output.elements());
     }
   }
   stage mine(p, rank);
   mine.run(warmup, pictures, result);
   const double seconds = mine.run(frames, pictures, result);
   if (rank == 0) std::printf("{\"frames\": %d, \"seconds\": %.9f}\n", frames, seconds);
-  if (argc > 4 && rank == p.ranks() - 1) runtime::write_npy(argv[4], result);
+  if (argc > 4 && rank == p.ranks() - 1) frames::write_npy(argv[4], result);
   return MPI_Finalize();
 }
 

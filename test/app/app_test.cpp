@@ -255,30 +255,30 @@ TEST(command_line, help_names_all_options_and_tensors) {
 }
 
 TEST(results, error_of) {
-  const runtime::tensor b{{1, -4}, {2, 0}};
+  const frames::tensor b{{1, -4}, {2, 0}};
   EXPECT_EQ(app::error_of(b, b), 0);
-  EXPECT_FLOAT_EQ(static_cast<float>(app::error_of(runtime::tensor{{1, -4}, {2, 1}}, b)), 0.25f);
-  EXPECT_EQ(app::error_of(runtime::tensor{{1, -4}, {2, 0}, {1, -4}, {4, 0}}, b), 0.5);
+  EXPECT_FLOAT_EQ(static_cast<float>(app::error_of(frames::tensor{{1, -4}, {2, 1}}, b)), 0.25f);
+  EXPECT_EQ(app::error_of(frames::tensor{{1, -4}, {2, 0}, {1, -4}, {4, 0}}, b), 0.5);
   const float nan = std::nanf(""), inf = std::numeric_limits<float>::infinity();
-  EXPECT_TRUE(std::isnan(app::error_of(runtime::tensor{{nan, -4}, {2, 0}}, b)));
-  EXPECT_TRUE(std::isnan(app::error_of(runtime::tensor{{inf, 1}}, runtime::tensor{{inf, 1}})));
-  EXPECT_EQ(app::error_of(runtime::tensor{{3, 0}}, runtime::tensor{{0, 0}}), 3);
-  EXPECT_EQ(app::error_of(runtime::tensor{{1.5f, -4}, {7, 0}}, b, tensor::number::int64), 0.25);  // one of four differs
-  EXPECT_EQ(app::error_of(runtime::tensor{3e9f}, runtime::tensor{2147483648.0f}, tensor::number::int32), 0);  // saturated
+  EXPECT_TRUE(std::isnan(app::error_of(frames::tensor{{nan, -4}, {2, 0}}, b)));
+  EXPECT_TRUE(std::isnan(app::error_of(frames::tensor{{inf, 1}}, frames::tensor{{inf, 1}})));
+  EXPECT_EQ(app::error_of(frames::tensor{{3, 0}}, frames::tensor{{0, 0}}), 3);
+  EXPECT_EQ(app::error_of(frames::tensor{{1.5f, -4}, {7, 0}}, b, tensor::number::int64), 0.25);  // one of four differs
+  EXPECT_EQ(app::error_of(frames::tensor{3e9f}, frames::tensor{2147483648.0f}, tensor::number::int32), 0);  // saturated
 }
 
 TEST(results, top) {
   const float nan = std::nanf("");
-  EXPECT_EQ((app::top_list{"", 3, 1, {"a", "b"}}.text(runtime::tensor{{1, 3, 3, nan}, {nan, -1, 0, 2}}, 2)),
+  EXPECT_EQ((app::top_list{"", 3, 1, {"a", "b"}}.text(frames::tensor{{1, 3, 3, nan}, {nan, -1, 0, 2}}, 2)),
             "frame 0: 1 b 3, 2 3, 0 a 1\nframe 1: 3 2, 2 0, 1 b -1\n");
-  EXPECT_EQ((app::top_list{"y", 9}.text(runtime::tensor{{1, 2}}, 1)), "frame 0 y: 1 2, 0 1\n");
-  EXPECT_EQ((app::top_list{"", 2}.text(runtime::tensor{{-nan, nan}}, 1)), "frame 0: 0 nan, 1 nan\n");
-  EXPECT_EQ((app::top_list{"", 2, 1, {"a", "b"}, true}.text(runtime::tensor{{2, 0, 1, 2, 1, 1}, {-1, 3, 3, 3, 0, 3}}, 2)),
+  EXPECT_EQ((app::top_list{"y", 9}.text(frames::tensor{{1, 2}}, 1)), "frame 0 y: 1 2, 0 1\n");
+  EXPECT_EQ((app::top_list{"", 2}.text(frames::tensor{{-nan, nan}}, 1)), "frame 0: 0 nan, 1 nan\n");
+  EXPECT_EQ((app::top_list{"", 2, 1, {"a", "b"}, true}.text(frames::tensor{{2, 0, 1, 2, 1, 1}, {-1, 3, 3, 3, 0, 3}}, 2)),
             "frame 0: 1 b 3, 2 2\nframe 1: 3 4, -1 1\n");
 }
 
 TEST(results, top_of_each_picture_of_a_batch) {
-  const runtime::tensor two_frames{{1, 2, 3}, {6, 5, 4}, {7, 9, 8}, {0, 0, 1}};
+  const frames::tensor two_frames{{1, 2, 3}, {6, 5, 4}, {7, 9, 8}, {0, 0, 1}};
   const std::vector<std::string> pictures{"a", "b", "c", "d"};
   EXPECT_EQ((app::top_list{"", 1, 2, {"x", "y", "z"}}.text(two_frames, 2, pictures, 2)),
             "frame 0 [0] (a): 2 z 3\nframe 0 [1] (b): 0 x 6\nframe 1 [0] (c): 1 y 9\nframe 1 [1] (d): 2 z 1\n");

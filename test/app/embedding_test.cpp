@@ -26,7 +26,7 @@ using two = dice::mapping<dice::dev<0, dice::threads<1>>, dice::layers<dice::to<
 using one = dice::mapping<dice::dev<0, dice::threads<1>>, dice::layers<dice::all>>;
 const dice::engine_options in_process{.by = dice::job::transport::in_process};
 
-using tensor = dice::runtime::tensor;
+using tensor = dice::frames::tensor;
 const tensor pictures = xt::load_npy<float>(EXAMPLE "/digits_in.npy");
 const tensor scores = xt::load_npy<float>(EXAMPLE "/digits_out.npy");
 

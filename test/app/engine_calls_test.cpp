@@ -2,7 +2,7 @@
 // program that call the engine or throw. docs/embedding.md has the table of states.
 #include "app/engine_fixture.hpp"
 
-#include "dice/runtime/stream.hpp"
+#include "dice/frames/stream.hpp"
 
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -22,8 +22,8 @@
 
 namespace {
 
+using dice::frames::at_once, dice::frames::never, dice::frames::deadline_in;
 using dice::job::stream_job;
-using dice::runtime::at_once, dice::runtime::never, dice::runtime::deadline_in;
 using engine_tests::fixture, engine_tests::placements;
 using namespace std::chrono_literals;
 
@@ -35,9 +35,9 @@ struct counts {
   std::atomic<std::int64_t> last{-1};  ///< frame that a function got
 };
 
-void push(stream_job& job, counts& n, dice::runtime::deadline until) { n.pushed += fixture::push(job, input, 0, until); }
-bool take(stream_job& job, counts& n, dice::runtime::deadline until) {
-  dice::runtime::tensor result;
+void push(stream_job& job, counts& n, dice::frames::deadline until) { n.pushed += fixture::push(job, input, 0, until); }
+bool take(stream_job& job, counts& n, dice::frames::deadline until) {
+  dice::frames::tensor result;
   const bool got = job.take(output, result, until);
   n.results += got;
   return got;
@@ -334,7 +334,7 @@ TEST(EngineCalls, WhenAListenerIsReplacedItHasReturned) {
 
 TEST(EngineCalls, AListenerIsReplacedWhileItGetsWhatWaits) {
   constexpr int frames = 10000;
-  dice::runtime::result_sink sink(1);
+  dice::frames::result_sink sink(1);
   sink.add(output, {1});
   const float result = 1;
   for (int k = 0; k < frames; ++k) sink.take(output, k, reinterpret_cast<const std::byte*>(&result), {1});
@@ -356,7 +356,7 @@ TEST(EngineCalls, AListenerIsReplacedWhileItGetsWhatWaits) {
 }
 
 TEST(EngineCalls, WhoReplacesAListenerThatThrowsGetsWhatIsLeft) {
-  dice::runtime::result_sink sink(1);
+  dice::frames::result_sink sink(1);
   sink.add(output, {1});
   const float result = 1;
   for (int k = 0; k < 3; ++k) sink.take(output, k, reinterpret_cast<const std::byte*>(&result), {1});
@@ -383,10 +383,10 @@ TEST(EngineCalls, WhoReplacesAListenerThatThrowsGetsWhatIsLeft) {
 /// Results that queued up during a drain() leave no memory behind.
 TEST(EngineCalls, MemoryOfResultsIsBounded) {
   constexpr int frames = 200, elements = 4096;
-  dice::runtime::result_sink sink(2);
+  dice::frames::result_sink sink(2);
   sink.add(output, {elements});
   const std::vector<float> result(elements);
-  dice::runtime::tensor into;
+  dice::frames::tensor into;
   const auto before = ::mallinfo2().uordblks;
   for (int k = 0; k < frames; ++k) sink.take(output, k, reinterpret_cast<const std::byte*>(result.data()), {elements});
   for (int k = 0; k < frames; ++k) sink.take(output, into, at_once);

@@ -32,11 +32,11 @@ struct fixture {
 
   /// Pushes a frame that `frame` writes.
   static bool write(stream_job& job, int layer, stream_job::writer frame,
-                    dice::runtime::deadline until = dice::runtime::never) {
+                    dice::frames::deadline until = dice::frames::never) {
     return job.push(
         layer, [&] { return std::move(frame); }, until);
   }
-  static bool push(stream_job& job, int layer, std::int64_t frame, dice::runtime::deadline until = dice::runtime::never) {
+  static bool push(stream_job& job, int layer, std::int64_t frame, dice::frames::deadline until = dice::frames::never) {
     return write(
         job, layer,
         [=](float* to, std::int64_t n) {
@@ -45,8 +45,8 @@ struct fixture {
         },
         until);
   }
-  static bool take(stream_job& job, int layer, dice::runtime::tensor& into) {
-    return job.take(layer, into, dice::runtime::never);
+  static bool take(stream_job& job, int layer, dice::frames::tensor& into) {
+    return job.take(layer, into, dice::frames::never);
   }
   /// The expected numbers of output `layer`.
   toy::values expected(int layer, std::int64_t frame, int inputs = 1) const {
@@ -54,7 +54,7 @@ struct fixture {
     for (int i = 0; i < inputs; ++i) in[i] = toy::frame(i, frame);
     return toy.compute(in).at(layer);
   }
-  static toy::values numbers(const dice::runtime::tensor& t) { return {t.begin(), t.end()}; }
+  static toy::values numbers(const dice::frames::tensor& t) { return {t.begin(), t.end()}; }
 
   toy::program toy;
   dice::runtime::program program;

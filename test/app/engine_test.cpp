@@ -35,7 +35,7 @@ TEST(Engine, ResultsComeInOrderAndWhileFramesArePushed) {
       for (int k = 0; k < 200; ++k) f.push(job, 0, k);
       job.close();
     });
-    dice::runtime::tensor result;
+    dice::frames::tensor result;
     int frames = 0;
     for (; f.take(job, 9, result); ++frames) ASSERT_EQ(f.numbers(result), f.expected(9, frames)) << frames;
     EXPECT_EQ(frames, 200);
@@ -51,7 +51,7 @@ TEST(Engine, RunsOverProcessesThatTheProgramHasJoined) {
   stream_job job(f.program, f.options, own);
   f.push(job, 0, 0);
   job.close();
-  dice::runtime::tensor result;
+  dice::frames::tensor result;
   ASSERT_TRUE(f.take(job, 9, result));
   EXPECT_EQ(f.numbers(result), f.expected(9, 0));
   job.wait();
@@ -76,7 +76,7 @@ TEST(Engine, PackedWeights) {
       stream_job job(f.program, f.options);
       for (int k = 0; k < 3; ++k) f.push(job, 0, k);
       job.close();
-      dice::runtime::tensor result;
+      dice::frames::tensor result;
       for (int k = 0; k < 3; ++k) {
         ASSERT_TRUE(f.take(job, 9, result));
         EXPECT_EQ(f.numbers(result), f.expected(9, k));
@@ -116,12 +116,12 @@ TEST(Engine, NobodyTakesSoNobodyPushes) {
     int pushed = 0;
     for (auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
          std::chrono::steady_clock::now() < until;)
-      f.push(job, 0, pushed, dice::runtime::at_once) ? ++pushed
-                                                     : (std::this_thread::sleep_for(std::chrono::milliseconds(1)), 0);
+      f.push(job, 0, pushed, dice::frames::at_once) ? ++pushed
+                                                    : (std::this_thread::sleep_for(std::chrono::milliseconds(1)), 0);
     EXPECT_LE(pushed, 2 + 4 + 2);  // queue, in flight, results
     EXPECT_GE(pushed, 4);
     job.close();
-    dice::runtime::tensor result;
+    dice::frames::tensor result;
     for (int k = 0; k < pushed; ++k) {
       ASSERT_TRUE(f.take(job, 9, result));
       ASSERT_EQ(f.numbers(result), f.expected(9, k));
@@ -142,13 +142,13 @@ TEST(Engine, SeveralInputsAndOutputs) {
       for (int k = 0; k < 40; ++k) f.push(job, 1, k);
     });
     std::thread taker([&] {
-      dice::runtime::tensor result;
+      dice::frames::tensor result;
       for (int k = 0; k < 40; ++k) {
         ASSERT_TRUE(f.take(job, 5, result));
         ASSERT_EQ(f.numbers(result), f.expected(5, k, 2));
       }
     });
-    dice::runtime::tensor result;
+    dice::frames::tensor result;
     for (int k = 0; k < 40; ++k) {
       ASSERT_TRUE(f.take(job, 7, result));
       ASSERT_EQ(f.numbers(result), f.expected(7, k, 2));
@@ -187,7 +187,7 @@ TEST(Engine, AFailingKernelIsNamed) {
         EXPECT_EQ(e.cause(), "this kernel fails as it was told");
       }
     });
-    dice::runtime::tensor result;
+    dice::frames::tensor result;
     int frames = 0;
     try {
       for (; f.take(job, 9, result); ++frames) EXPECT_EQ(f.numbers(result), f.expected(9, frames));
@@ -241,7 +241,7 @@ TEST(Engine, WhatTheProgramsFunctionsThrowEndsTheStream) {
   {
     stream_job job(f.program, f.options);
     f.write(job, 0, [](float*, std::int64_t) { throw std::runtime_error("the camera is gone"); });
-    dice::runtime::tensor result;
+    dice::frames::tensor result;
     try {
       f.take(job, 9, result);
       FAIL();
@@ -344,7 +344,7 @@ TEST(Engine, PushedAfterTheEnd) {
   EXPECT_THROW(f.push(job, 0, 1), std::logic_error);
   job.wait();
   EXPECT_THROW(f.push(job, 0, 1), std::logic_error);
-  dice::runtime::tensor result;
+  dice::frames::tensor result;
   EXPECT_TRUE(f.take(job, 9, result));
   EXPECT_FALSE(f.take(job, 9, result));
 }

@@ -45,7 +45,7 @@ void run(const boost::mpi::communicator& ranks, const std::vector<int>& owner, i
                     std::copy(from.begin(), from.end(), to);
                   };
                 },
-                dice::runtime::never);
+                dice::frames::never);
           job.close();
         } catch (const dice::engine_error&) {
         }
@@ -56,8 +56,8 @@ void run(const boost::mpi::communicator& ranks, const std::vector<int>& owner, i
     int taken = 0;
     try {
       if (job.holds(9)) {
-        dice::runtime::tensor result;
-        for (; job.take(9, result, dice::runtime::never); ++taken)
+        dice::frames::tensor result;
+        for (; job.take(9, result, dice::frames::never); ++taken)
           require(toy::values(result.begin(), result.end()) == toy.compute({{0, toy::frame(0, taken)}}).at(9), "a result");
       }
       job.wait();

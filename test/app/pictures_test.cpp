@@ -93,7 +93,7 @@ TEST(pictures, are_as_pillow_makes_them) {
     o.resize = c.resize;
     const auto f = form(c.one, o);
     const auto found = picture(folder + c.file, f);
-    const auto expected = runtime::read_frames(folder + c.reference + ".npy", c.one, "reference");
+    const auto expected = frames::read_frames(folder + c.reference + ".npy", c.one, "reference");
     ASSERT_EQ(found.size(), expected.size());
     double worst = 0;
     for (std::size_t i = 0; i < found.size(); ++i) {
@@ -276,7 +276,7 @@ TEST(input_files, of_a_folder) {
   EXPECT_EQ(all.frames(), 5);
   EXPECT_EQ(all.warning(), "skips files in the folder '" + at + "' that are not .npy, JPEG or PNG: 'f.txt', 'g'");
   EXPECT_EQ(all.pictures(), (std::vector<std::string>{at + "/a.JPG", at + "/b.png", "", "", folder + "colour.png"}));
-  const auto given = runtime::read_frames(folder + "crop.npy", {1, 3, 16, 16}, "reference");
+  const auto given = frames::read_frames(folder + "crop.npy", {1, 3, 16, 16}, "reference");
   std::vector<std::vector<float>> read(5, std::vector<float>(given.size()));
   for (std::size_t i = 0; i < 5; ++i) all.read(static_cast<std::int64_t>(i), read[i].data());
   EXPECT_EQ(read[0], picture(at + "/a.JPG", form({1, 3, 16, 16})));
@@ -295,9 +295,9 @@ TEST(input_files, of_bytes) {
   const scratch files;
   const app::options o;
   const auto npy = files.path / "bytes.npy";
-  runtime::tensor given = xt::zeros<float>({1, 3, 16, 16});
+  frames::tensor given = xt::zeros<float>({1, 3, 16, 16});
   given(0, 2, 15, 15) = 200;
-  runtime::write_npy(npy.string(), given, number::uint8);
+  frames::write_npy(npy.string(), given, number::uint8);
   app::input_files all({1, 3, 16, 16}, "input 'x'", o, number::uint8);
   all.add(npy.string()), all.add(folder + "colour.png");
   std::vector<float> read(given.size()), bytes(read);

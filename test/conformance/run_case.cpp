@@ -23,7 +23,7 @@ constexpr std::int64_t frames = 3;  // the same frame three times, so that sever
 /// The tensors of a case by layer: the values of its graph inputs, or those expected of its graph outputs.
 using tensors = std::map<int, values>;
 
-struct feed final : runtime::source {
+struct feed final : frames::source {
   explicit feed(const tensors& all) : inputs(all) {}
   void fill(int layer, std::int64_t, std::byte* to, const tensor::type& as) override {
     std::memcpy(to, inputs.at(layer).data.data(), static_cast<std::size_t>(as.bytes()));
@@ -31,10 +31,10 @@ struct feed final : runtime::source {
   const tensors& inputs;
 };
 
-struct compare final : runtime::sink {
+struct compare final : frames::sink {
   explicit compare(const tensors& all) : outputs(all) {}
   void take(int layer, std::int64_t, const std::byte* from, const tensor::type& as) override {
-    require_near({runtime::floats(from, as), static_cast<std::size_t>(as.elements())}, outputs.at(layer));
+    require_near({frames::floats(from, as), static_cast<std::size_t>(as.elements())}, outputs.at(layer));
     ++taken;
   }
   const tensors& outputs;

@@ -4,7 +4,7 @@
 #include "read/constant.hpp"
 #include "tolerance.hpp"
 
-#include "dice/runtime/numbers.hpp"
+#include "dice/frames/numbers.hpp"
 #include "dice/tensor/number.hpp"
 #include "dice/tensor/shape.hpp"
 
@@ -60,7 +60,7 @@ inline void require_near(std::span<const float> found, const values& expected) {
   const bool real = expected.type == dice::tensor::number::float32;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto number = dice::tensor::with_type_of(
-        expected.type, [&]<class T>(T) { return static_cast<double>(dice::runtime::as_number<T>(found[i])); });
+        expected.type, [&]<class T>(T) { return static_cast<double>(dice::frames::as_number<T>(found[i])); });
     if (const float e = expected.data[i]; real ? !near(number, e, expected.rounding) : number != e)
       throw std::runtime_error("element " + std::to_string(i) + " is " + std::to_string(number) + ", expected " +
                                std::to_string(e));

@@ -2,7 +2,7 @@
 // the system reports late.
 #include "dice/files/standard_streams.hpp"
 #include "dice/files/writer.hpp"
-#include "dice/runtime/npy_stream.hpp"
+#include "dice/frames/npy_stream.hpp"
 #include "dice/weights/weights.hpp"
 #include "error_of.hpp"
 
@@ -217,10 +217,10 @@ TEST(power, lost_while_a_text_is_written) {
 
 TEST(power, lost_while_results_are_written) {
   const scratch at;
-  const auto all = runtime::tensor::from_shape({5, 300});
-  runtime::write_npy(at.path + "/g", all);
+  const auto all = frames::tensor::from_shape({5, 300});
+  frames::write_npy(at.path + "/g", all);
   files::write_text(at.file, "old");
-  at.record([&] { runtime::write_npy(at.file, all); });
+  at.record([&] { frames::write_npy(at.file, all); });
   expect_old_or_new(at.file, "old", text_of(at.path + "/g"));
 }
 
@@ -230,7 +230,7 @@ TEST(power, lost_in_a_stream) {
   const tensor::shape one{1, 3};
   std::vector<std::size_t> added;  // calls before which so many frames were added
   at.record([&] {
-    runtime::npy_stream out(at.file, one);
+    frames::npy_stream out(at.file, one);
     for (int f = 0; f < 12; ++f) {
       const float x[] = {static_cast<float>(f), 1, 2};
       out.add(x);
@@ -253,7 +253,7 @@ TEST(power, lost_in_a_stream) {
     const auto data = bytes.find('\n') + 1;
     ASSERT_GE(bytes.size(), data + static_cast<std::size_t>(stated) * 12) << n;
     files::write_text(copy, bytes.substr(0, data + static_cast<std::size_t>(stated) * 12));
-    const auto frames = runtime::read_frames(copy, one, "x");
+    const auto frames = frames::read_frames(copy, one, "x");
     for (std::int64_t f = 0; f < stated; ++f) EXPECT_EQ(frames.data()[3 * f], static_cast<float>(f));
   }
   const auto whole = text_of(at.file);
@@ -280,13 +280,13 @@ TEST(late_errors, of_files_leave_what_was_there) {
   for (int* call : {&error_of_fsync, &error_of_close}) {
     const late_error now(*call);
     EXPECT_EQ(test::error_of([&] { files::write_text(at.file, "new"); }), why);
-    EXPECT_EQ(test::error_of([&] { runtime::write_npy(at.file, runtime::tensor{1}); }), why);
+    EXPECT_EQ(test::error_of([&] { frames::write_npy(at.file, frames::tensor{1}); }), why);
     EXPECT_EQ(text_of(at.file), "old");
     EXPECT_EQ(std::distance(fs::directory_iterator(at.path), {}), 1);
     const auto open_file = "/dev/fd/" + std::to_string(::open(at.file.c_str(), O_WRONLY | O_APPEND));
     EXPECT_NE(test::error_of([&] { files::write_text(open_file, ""); }).find("Disk quota exceeded"), std::string::npos);
     const std::string results = at.path + "/results" + (call == &error_of_close ? "1" : "0");
-    runtime::npy_stream stream(results, {1, 3});
+    frames::npy_stream stream(results, {1, 3});
     const float x[3] = {};
     stream.add(x);
     EXPECT_NE(test::error_of([&] { stream.finish(); }), "none");
@@ -306,7 +306,7 @@ TEST(late_errors, of_results_for_a_pipe) {
   ASSERT_EQ(::pipe(ends), 0);
   const auto to = "/dev/fd/" + std::to_string(ends[1]);
   const auto run = [&] {
-    runtime::npy_stream stream(to, {1, 3});
+    frames::npy_stream stream(to, {1, 3});
     const float x[3] = {};
     stream.add(x);
     stream.finish();

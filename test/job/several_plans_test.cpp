@@ -6,11 +6,11 @@
 
 #include "dice/channels/in_process/hub.hpp"
 
+#include "dice/frames/npy.hpp"
+#include "dice/frames/sink.hpp"
+#include "dice/frames/source.hpp"
 #include "dice/job/rank_session.hpp"
-#include "dice/runtime/npy.hpp"
 #include "dice/runtime/other_mapping.hpp"
-#include "dice/runtime/sink.hpp"
-#include "dice/runtime/source.hpp"
 
 #include <gtest/gtest.h>
 
@@ -55,14 +55,14 @@ void with_ranks(const std::function<void(job::rank_session&)>& of) {
 
 /// Runs all pictures of the example through plan number `plan`, which is `p`; the results, where they leave.
 std::vector<float> results(job::rank_session& me, std::size_t plan, const runtime::program& p) {
-  static const auto pictures = runtime::read_frames(EXAMPLE "/digits_in.npy", digits::picture::result, "picture");
+  static const auto pictures = frames::read_frames(EXAMPLE "/digits_in.npy", digits::picture::result, "picture");
   const int in = p.planned(digits::picture::id), out = p.planned(digits::scores::id);
   const auto& one = p.layers.layers[in].output;
   const auto frames = static_cast<std::int64_t>(pictures.shape()[0]);
-  runtime::tensor_source source;
+  frames::tensor_source source;
   source.add(in, frames,
              [&](std::int64_t f, float* to) { std::copy_n(pictures.data() + f * one.elements(), one.elements(), to); });
-  runtime::tensor_sink sink;
+  frames::tensor_sink sink;
   if (p.plan.owner[out] == me.rank()) sink.add(out, p.layers.layers[out].output, frames);
   std::string warning;
   EXPECT_EQ(me.connect({p.plan.in_flight}, warning, plan), "");
@@ -75,7 +75,7 @@ std::vector<float> results(job::rank_session& me, std::size_t plan, const runtim
 }
 
 TEST(SeveralPlans, HaveTheResultsOfTheNetwork) {
-  const auto scores = runtime::read_frames(EXAMPLE "/digits_out.npy", digits::scores::result, "scores");
+  const auto scores = frames::read_frames(EXAMPLE "/digits_out.npy", digits::scores::result, "scores");
   const other_plans others{
       "mapping<dev<0, threads<1>>, layers<to<conv1>>, dev<1, threads<1>>, layers<from<relu1>>>",
       "mapping<dev<0, threads<1>>, layers<picture>, ranks<0>, dev<1, threads<1>>, rows<range<conv1, pool2>>, ranks<0, 1>, "

@@ -73,22 +73,22 @@ TEST(team, tells_when_its_threads_worked) {
 }
 
 TEST(team, is_bound_to_the_cores_listed) {
-  const auto allowed = dice::kernels::usable_cores();
+  const auto allowed = dice::this_host::usable_cores();
   ASSERT_FALSE(allowed.empty());
   apart([&] {
     EXPECT_TRUE(team::pin(allowed));
     EXPECT_EQ(team::available_threads(), static_cast<int>(allowed.size()));
     bool there = true;
 #pragma omp parallel reduction(&& : there)
-    there = dice::kernels::usable_cores() == std::vector{allowed[omp_get_thread_num()]};
+    there = dice::this_host::usable_cores() == std::vector{allowed[omp_get_thread_num()]};
     EXPECT_TRUE(there);
   });
-  EXPECT_EQ(dice::kernels::usable_cores(), allowed) << "another thread's binding has changed";
+  EXPECT_EQ(dice::this_host::usable_cores(), allowed) << "another thread's binding has changed";
 }
 
 // GCC's runtime ends threads that a team does not need; new threads are bound like the first thread.
 TEST(team, stays_bound_when_kernels_are_small) {
-  auto cores = dice::kernels::usable_cores();
+  auto cores = dice::this_host::usable_cores();
   const auto first = cores.front(), other = cores.back();
   cores = {first, first, first, other};
   apart([&] {
@@ -100,7 +100,7 @@ TEST(team, stays_bound_when_kernels_are_small) {
     }
     int last = -1;
 #pragma omp parallel
-    if (omp_get_thread_num() == 3) last = dice::kernels::usable_cores().front();
+    if (omp_get_thread_num() == 3) last = dice::this_host::usable_cores().front();
     EXPECT_EQ(last, other);
   });
 }

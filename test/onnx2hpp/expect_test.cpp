@@ -1,7 +1,7 @@
 // --expect: the converted network against given tensors.
 #include "run_tool.hpp"
 
-#include "dice/runtime/npy.hpp"
+#include "dice/frames/npy.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -30,8 +30,8 @@ struct bench {
     fs::create_directory(folder.path / "t");
   }
 
-  void save(const std::string& name, const dice::runtime::tensor& values) const {
-    dice::runtime::write_npy((folder.path / "t" / name).string(), values);
+  void save(const std::string& name, const dice::frames::tensor& values) const {
+    dice::frames::write_npy((folder.path / "t" / name).string(), values);
   }
   /// The values of two frames of scalar_chain(), without those of "r".
   void save_chain() const {

@@ -2,8 +2,8 @@
 #include "computed.hpp"
 #include "run_tool.hpp"
 
+#include "dice/frames/npy.hpp"
 #include "dice/graph/ops.hpp"
-#include "dice/runtime/npy.hpp"
 
 #include <cmath>
 #include <limits>
@@ -184,8 +184,8 @@ TEST(Integers, LimitsAreComparedAsIntegers) {
   builder b(13);
   b.input("x", {2}).output("y");
   const auto model = folder.save("net.onnx", cast(b, int32, "x", "y"));
-  dice::runtime::write_npy((folder.path / "x.npy").string(), dice::runtime::tensor{3e9f, -3e9f});
-  dice::runtime::write_npy((folder.path / "y.npy").string(), dice::runtime::tensor{3e9f, -3e9f}, number::int32);
+  dice::frames::write_npy((folder.path / "x.npy").string(), dice::frames::tensor{3e9f, -3e9f});
+  dice::frames::write_npy((folder.path / "y.npy").string(), dice::frames::tensor{3e9f, -3e9f}, number::int32);
   EXPECT_EQ(tool({model, "-o", folder.path, "--expect", folder.path / "x.npy", "--expect", folder.path / "y.npy"}).code, 0);
 }
 
@@ -194,11 +194,11 @@ TEST(Integers, AreComparedExactly) {
   const auto model = folder.save("net.onnx", with(labels(), "Identity", {"i"}));
   const auto t = folder.path / "t";
   fs::create_directory(t);
-  dice::runtime::tensor x = xt::zeros<float>({2, 5, 2, 3});
-  dice::runtime::tensor y = xt::zeros<float>({2, 2, 3});
+  dice::frames::tensor x = xt::zeros<float>({2, 5, 2, 3});
+  dice::frames::tensor y = xt::zeros<float>({2, 2, 3});
   for (int k = 0; k < 12; ++k) y.flat(k) = static_cast<float>(k % 5), x(k / 6, k % 5, k / 3 % 2, k % 3) = 1;
-  dice::runtime::write_npy((t / "x.npy").string(), x);
-  dice::runtime::write_npy((t / "y.npy").string(), y, number::int64);
+  dice::frames::write_npy((t / "x.npy").string(), x);
+  dice::frames::write_npy((t / "y.npy").string(), y, number::int64);
   const auto run = [&](const std::vector<std::string>& options = {}) {
     std::vector<std::string> all{model, "-o", folder.path / "out", "--expect", t};
     all.insert(all.end(), options.begin(), options.end());
@@ -212,7 +212,7 @@ TEST(Integers, AreComparedExactly) {
   EXPECT_NE(read_file(folder.path / "out" / "net.json").find("\"type\": \"int64\""), std::string::npos);
 
   y.flat(7) += 1;
-  dice::runtime::write_npy((t / "y.npy").string(), y, number::int64);
+  dice::frames::write_npy((t / "y.npy").string(), y, number::int64);
   const auto wrong = run();
   EXPECT_EQ(wrong.code, 1);
   EXPECT_NE(wrong.out.find("differs: 1 of 12"), std::string::npos) << wrong.out;
@@ -220,7 +220,7 @@ TEST(Integers, AreComparedExactly) {
   EXPECT_EQ(run({"--tolerance", "0.084"}).code, 0);
   EXPECT_EQ(run({"--tolerance", "0.083"}).code, 1);
 
-  dice::runtime::write_npy((t / "y.npy").string(), y);
+  dice::frames::write_npy((t / "y.npy").string(), y);
   EXPECT_NE(run().err.find("tensor \"y\" is int64 (N, 2, 3): save it with .astype(np.int64)"), std::string::npos)
       << run().err;
   fs::remove(t / "y.npy");
@@ -298,16 +298,16 @@ TEST(Integers, AsInputsOfExpect) {
   b.input("x", {1, 3}, uint8).output("y");
   const auto model = folder.save("net.onnx", cast(b, 1, "x"));
   const auto y = (folder.path / "y.npy").string(), x = (folder.path / "x.npy").string();
-  const dice::runtime::tensor frames{{0, 200, 255}, {1, 2, 3}};
-  dice::runtime::write_npy(y, frames);
+  const dice::frames::tensor frames{{0, 200, 255}, {1, 2, 3}};
+  dice::frames::write_npy(y, frames);
   const auto run = [&](const std::string& in) { return tool({model, "-o", folder.path, "--expect", in, "--expect", y}); };
   for (const auto type : {number::uint8, number::float32}) {
-    dice::runtime::write_npy(x, frames, type);
+    dice::frames::write_npy(x, frames, type);
     const auto done = run(x);
     EXPECT_EQ(done.code, 0) << done.err;
     EXPECT_NE(done.out.find("1 tensor, 2 frames, tolerance 0.0001: all agree"), std::string::npos) << done.out;
   }
-  dice::runtime::write_npy(x, frames, number::int64);
+  dice::frames::write_npy(x, frames, number::int64);
   EXPECT_NE(run(x).err.find("holds int64 (2, 3); input \"x\" is uint8 (N, 3)"), std::string::npos) << run(x).err;
   onnx::TensorProto p;
   p.set_name("x"), p.set_data_type(uint8);

@@ -3,8 +3,8 @@
 #include "expect/evaluation.hpp"
 #include "graph/initialiser.hpp"
 
+#include "dice/frames/numbers.hpp"
 #include "dice/graph/ops/output.hpp"
-#include "dice/runtime/numbers.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -367,7 +367,7 @@ TEST(Computed, Comparisons) {
       EXPECT_EQ(convert(b).layers.back().op.get_if<dice::ops::output>()->number, dice::tensor::number::boolean);
       const auto y = compute(b, how == 0 ? std::vector<floats>{x, c} : std::vector<floats>{x});
       for (std::size_t i = 0; i < y.size(); ++i)
-        EXPECT_EQ(dice::runtime::as_number<bool>(y[i]), compares(first[i], second[i])) << op << ' ' << how << ' ' << i;
+        EXPECT_EQ(dice::frames::as_number<bool>(y[i]), compares(first[i], second[i])) << op << ' ' << how << ' ' << i;
     }
   };
   check("Greater", std::greater<>());

@@ -108,9 +108,9 @@ template <class Network, class Map> int check_engine(const std::string& folder, 
   const auto attend = [&]<class Layer>(const Layer*) {
     // Frame k, counted through the repeated frames.
     const auto frame =
-        [all = dice::runtime::tensor(xt::load_npy<float>(file_of<Network>(folder, Layer::onnx_name)))](std::size_t k) {
+        [all = dice::frames::tensor(xt::load_npy<float>(file_of<Network>(folder, Layer::onnx_name)))](std::size_t k) {
           const auto batch = static_cast<std::size_t>(Layer::result[0]), at = k % (all.shape(0) / batch) * batch;
-          return dice::runtime::tensor(xt::view(all, xt::range(at, at + batch)));
+          return dice::frames::tensor(xt::view(all, xt::range(at, at + batch)));
         };
     if constexpr (dice::input_of<Layer, Network>) {
       if (engine.template has_input<Layer>())

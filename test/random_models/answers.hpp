@@ -5,8 +5,8 @@
 #include "graph/convert.hpp"
 #include "graph/names.hpp"
 
+#include "dice/frames/numbers.hpp"
 #include "dice/graph/ops/output.hpp"
-#include "dice/runtime/numbers.hpp"
 
 #include <filesystem>
 #include <map>
@@ -33,7 +33,7 @@ struct answer {
 inline std::vector<float> left(std::span<const float> numbers, dice::tensor::number as) {
   std::vector<float> out(numbers.begin(), numbers.end());
   dice::tensor::with_type_of(as, [&]<class T>(T) {
-    for (float& x : out) x = static_cast<float>(dice::runtime::as_number<T>(x));
+    for (float& x : out) x = static_cast<float>(dice::frames::as_number<T>(x));
   });
   return out;
 }

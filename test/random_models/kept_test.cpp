@@ -64,7 +64,7 @@ bool near(float found, float expected, float largest) {
 }
 
 void compare(const random_models::result& found, const tensor& expected) {
-  EXPECT_EQ(std::string(dice::runtime::type_name(found.type)), expected.type);
+  EXPECT_EQ(std::string(dice::frames::type_name(found.type)), expected.type);
   EXPECT_EQ(std::vector<std::int64_t>(found.extents.dim, found.extents.dim + found.extents.rank), expected.dims);
   ASSERT_EQ(found.values.size(), expected.values.size());
   float largest = 0;

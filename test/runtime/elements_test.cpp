@@ -39,14 +39,14 @@ void invert(const kernels::task& t, const kernels::buffers& b) {
   for (int i = 0; i < elements; ++i) static_cast<std::uint8_t*>(b.output)[i] = static_cast<std::uint8_t>(255 - from[i]);
 }
 
-struct given_frames final : runtime::source {
+struct given_frames final : frames::source {
   void fill(int, std::int64_t number, std::byte* to, const tensor::type& as) override {
     EXPECT_EQ(as, byte_frame);
-    EXPECT_THROW(runtime::floats(to, as), std::logic_error);
+    EXPECT_THROW(frames::floats(to, as), std::logic_error);
     std::memcpy(to, given(number).data(), elements);
   }
 };
-struct results final : runtime::sink {
+struct results final : frames::sink {
   void take(int, std::int64_t number, const std::byte* from, const tensor::type& as) override {
     EXPECT_EQ(as, byte_frame);
     std::memcpy(all[number].data(), from, elements);

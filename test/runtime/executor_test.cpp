@@ -19,7 +19,7 @@ using namespace dice;
 namespace {
 
 /// Feeds frames of toy::frame, and checks results for order and value.
-struct feed final : runtime::source {
+struct feed final : frames::source {
   void fill(int layer, std::int64_t frame, std::byte* to, const tensor::type& as) override {
     const auto x = toy::frame(layer, frame);
     std::memcpy(to, x.data(), static_cast<std::size_t>(as.bytes()));
@@ -29,7 +29,7 @@ struct feed final : runtime::source {
   std::atomic<std::int64_t>* left = nullptr;
   std::int64_t entered = 0, most = 0;
 };
-struct check final : runtime::sink {
+struct check final : frames::sink {
   void take(int layer, std::int64_t frame, const std::byte* from, const tensor::type&) override {
     EXPECT_EQ(frame, next[layer]++) << "results out of order";
     std::map<int, toy::values> in;

@@ -30,17 +30,17 @@ namespace {
 constexpr std::int64_t ms = 1'000'000;
 
 /// Gives frames before frame `until`, each some time after the last.
-struct slow_source final : runtime::source {
+struct slow_source final : frames::source {
   std::int64_t until = INT64_MAX, pause = 0, last = 0;
   bool ready(int, std::int64_t frame) override { return frame < until && runtime::now() - last >= pause; }
   void fill(int layer, std::int64_t frame, std::byte* to, const tensor::type& as) override {
     const auto x = toy::frame(layer, frame);
-    std::copy(x.begin(), x.end(), runtime::floats(to, as));
+    std::copy(x.begin(), x.end(), frames::floats(to, as));
     last = runtime::now();
   }
 };
 /// Takes results before frame `until`.
-struct short_sink final : runtime::sink {
+struct short_sink final : frames::sink {
   std::int64_t until = INT64_MAX;
   bool ready(int, std::int64_t frame) override { return frame < until; }
   void take(int, std::int64_t, const std::byte*, const tensor::type&) override {}

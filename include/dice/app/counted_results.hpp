@@ -1,7 +1,7 @@
 #pragma once
 
+#include "dice/frames/ends.hpp"
 #include "dice/report/progress_line.hpp"
-#include "dice/runtime/frames.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -11,9 +11,9 @@
 namespace dice::app {
 
 /// Hands results on, and counts their frames on a terminal.
-class counted_results final : public runtime::sink {
+class counted_results final : public frames::sink {
  public:
-  counted_results(runtime::sink& next, std::int64_t frames, bool shows)
+  counted_results(frames::sink& next, std::int64_t frames, bool shows)
       : next_(next), frames_(frames), line_(shows ? stderr : nullptr) {}
   void take(int layer, std::int64_t frame, const std::byte* from, const dice::tensor::type& as) override {
     next_.take(layer, frame, from, as);
@@ -21,7 +21,7 @@ class counted_results final : public runtime::sink {
   }
 
  private:
-  runtime::sink& next_;
+  frames::sink& next_;
   const std::int64_t frames_;
   report::progress_line line_;
 };

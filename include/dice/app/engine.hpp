@@ -4,8 +4,8 @@
 #include "dice/app/here.hpp"
 #include "dice/app/load_frames.hpp"
 #include "dice/channels/processes.hpp"
+#include "dice/frames/numbers.hpp"
 #include "dice/job/stream_job.hpp"
-#include "dice/runtime/numbers.hpp"
 #include "dice/tensor/number.hpp"
 
 #include <xtensor/xadapt.hpp>
@@ -97,7 +97,7 @@ template <class Layer> using result_of = xt::xarray<app::detail::number_of<Layer
 /// `Layer` names a graph input or output; it may be omitted if the network has only one.
 template <graph::network_type Net> class engine {
  public:
-  using tensor = runtime::tensor;  ///< a result_of outputs whose numbers are float
+  using tensor = frames::tensor;  ///< a result_of outputs whose numbers are float
   /// The graph input (output) of a network with one; void if it has none or several.
   using only_input = typename app::detail::only_layer<Net, app::detail::only<Net, true>()>::type;
   /// \copydoc only_input
@@ -130,37 +130,37 @@ template <graph::network_type Net> class engine {
   /// or after close(), and engine_error once the stream has failed, also while it waits.
   template <class Layer = only_input, class Frame>
   requires input_of<Layer, Net>
-  void push(Frame&& frame) { hand_over<Layer>(std::forward<Frame>(frame), runtime::never); }
+  void push(Frame&& frame) { hand_over<Layer>(std::forward<Frame>(frame), frames::never); }
   /// The same, but returns false if the queue is full; then the frame is not taken, even if it was given by std::move.
   template <class Layer = only_input, class Frame>
   requires input_of<Layer, Net>
-  bool try_push(Frame&& frame) { return hand_over<Layer>(std::forward<Frame>(frame), runtime::at_once); }
+  bool try_push(Frame&& frame) { return hand_over<Layer>(std::forward<Frame>(frame), frames::at_once); }
   /// The same, but returns false if the queue is still full after `time`, a std::chrono::duration.
   template <class Layer = only_input, class Rep, class Period, class Frame>
   requires input_of<Layer, Net>
   bool push_for(const std::chrono::duration<Rep, Period>& time, Frame&& frame) {
-    return hand_over<Layer>(std::forward<Frame>(frame), runtime::deadline_in(time));
+    return hand_over<Layer>(std::forward<Frame>(frame), frames::deadline_in(time));
   }
 
   /// Waits for the next result, in the order of frames; nullopt once the stream has ended. Throws std::logic_error in a rank
   /// without that output, and engine_error if the stream failed, after all earlier results.
   template <class Layer = only_output>
-  requires output_of<Layer, Net> std::optional<result_of<Layer>> take() { return next<Layer>(runtime::never); }
+  requires output_of<Layer, Net> std::optional<result_of<Layer>> take() { return next<Layer>(frames::never); }
   /// The same into `result`, whose memory is reused for later results; false once the stream has ended.
   template <class Layer = only_output>
   requires output_of<Layer, Net>
-  bool take(result_of<Layer>& result) { return next<Layer>(result, runtime::never); }
+  bool take(result_of<Layer>& result) { return next<Layer>(result, frames::never); }
   /// Like take(), but also returns nullopt if there is no result after `time`, a std::chrono::duration. ended() says which
   /// it was, if asked before: once it is true, all results that are left can be taken without waiting.
   template <class Layer = only_output, class Rep, class Period>
   requires output_of<Layer, Net> std::optional<result_of<Layer>> take_for(const std::chrono::duration<Rep, Period>& time) {
-    return next<Layer>(runtime::deadline_in(time));
+    return next<Layer>(frames::deadline_in(time));
   }
   /// The same into `result`; false where the other returns nullopt.
   template <class Layer = only_output, class Rep, class Period>
   requires output_of<Layer, Net>
   bool take_for(const std::chrono::duration<Rep, Period>& time, result_of<Layer>& result) {
-    return next<Layer>(result, runtime::deadline_in(time));
+    return next<Layer>(result, frames::deadline_in(time));
   }
   /// From now on results go to `f(frame, view)`, in order, in the engine's thread, and those that wait already in this
   /// thread: frame counts from 0, view is an xtensor view of the output's shape that is valid during the call. The pipeline
@@ -202,8 +202,8 @@ template <graph::network_type Net> class engine {
   template <class Layer> static void require_shape(const auto& found) {
     constexpr auto wanted = app::detail::extents<Layer>();
     if (!std::equal(wanted.begin(), wanted.end(), found.begin(), found.end()))
-      throw std::invalid_argument("a frame of shape " + runtime::shape_text(found) + " for '" +
-                                  std::string(Layer::onnx_name) + "', whose shape is " + runtime::shape_text(wanted));
+      throw std::invalid_argument("a frame of shape " + frames::shape_text(found) + " for '" +
+                                  std::string(Layer::onnx_name) + "', whose shape is " + frames::shape_text(wanted));
   }
   template <class Layer, class Frame> static job::stream_job::writer writer(Frame&& frame) {
     if constexpr (!xt::is_xexpression<std::remove_cvref_t<Frame>>::value) {
@@ -219,7 +219,7 @@ template <graph::network_type Net> class engine {
     }
   }
 
-  template <class Layer, class Frame> bool hand_over(Frame&& frame, runtime::deadline until) {
+  template <class Layer, class Frame> bool hand_over(Frame&& frame, frames::deadline until) {
     if constexpr (xt::is_xexpression<std::remove_cvref_t<Frame>>::value) require_shape<Layer>(frame.shape());
     else app::detail::require_function<std::decay_t<Frame>>(frame, "push");
     return job().push(
@@ -228,9 +228,9 @@ template <graph::network_type Net> class engine {
   template <class Layer> static constexpr bool holds_floats = std::same_as<app::detail::number_of<Layer>, float>;
   template <class Layer> static void convert(const float* from, result_of<Layer>& to) {
     to.resize(app::detail::extents<Layer>());
-    std::transform(from, from + to.size(), to.data(), runtime::as_number<app::detail::number_of<Layer>>);
+    std::transform(from, from + to.size(), to.data(), frames::as_number<app::detail::number_of<Layer>>);
   }
-  template <class Layer> bool next(result_of<Layer>& result, runtime::deadline until) {
+  template <class Layer> bool next(result_of<Layer>& result, frames::deadline until) {
     if constexpr (holds_floats<Layer>) {
       return job().take(Layer::id, result, until);
     } else {
@@ -240,7 +240,7 @@ template <graph::network_type Net> class engine {
       return true;
     }
   }
-  template <class Layer> std::optional<result_of<Layer>> next(runtime::deadline until) {
+  template <class Layer> std::optional<result_of<Layer>> next(frames::deadline until) {
     result_of<Layer> result;
     if (!next<Layer>(result, until)) return std::nullopt;
     return result;

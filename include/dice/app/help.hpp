@@ -3,7 +3,7 @@
 
 #include "dice/app/command_line.hpp"
 #include "dice/channels/transports.hpp"
-#include "dice/runtime/numbers.hpp"
+#include "dice/frames/numbers.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/text/foreign.hpp"
 
@@ -32,7 +32,7 @@ namespace dice::app {
     for (const auto& l : program.layers.layers)
       if (inputs ? l.is_input : l.is_output)
         out += std::string("\n  ") + (inputs ? "input   " : "output  ") + text::shown(l.onnx_name) + "  " +
-               runtime::type_name(l.number) + " " + shape(l.output);
+               frames::type_name(l.number) + " " + shape(l.output);
   out += "\n\nOptions:\n";
   for (const auto& o : detail::option_table()) {
     if (o.name == "--mapping" && !program.remap) continue;

@@ -3,9 +3,9 @@
 #include "dice/app/ctrl_c.hpp"
 #include "dice/app/results.hpp"
 #include "dice/files/error.hpp"
-#include "dice/runtime/frames.hpp"
-#include "dice/runtime/npy_stream.hpp"
-#include "dice/runtime/sink.hpp"
+#include "dice/frames/ends.hpp"
+#include "dice/frames/npy_stream.hpp"
+#include "dice/frames/sink.hpp"
 #include "dice/tensor/number.hpp"
 #include "dice/tensor/shape.hpp"
 #include "dice/text/table.hpp"
@@ -21,10 +21,10 @@ namespace dice::app {
 
 /// Handles the results of a stream, whose number of frames is known only at its end: lists and writes each when it comes,
 /// and keeps only those to be compared.
-class live_results final : public runtime::sink {
+class live_results final : public frames::sink {
  public:
   /// Results to be compared go to `kept`.
-  explicit live_results(runtime::tensor_sink& kept) : kept_(kept) {}
+  explicit live_results(frames::tensor_sink& kept) : kept_(kept) {}
 
   /// Lists the largest numbers of output `layer`.
   void list(int layer, top_list how) { outputs_[layer].top = std::move(how); }
@@ -39,7 +39,7 @@ class live_results final : public runtime::sink {
   }
 
   void take(int layer, std::int64_t frame, const std::byte* at, const dice::tensor::type& as) override {
-    const float* const from = runtime::floats(at, as);
+    const float* const from = frames::floats(at, as);
     auto& out = outputs_[layer];
     if (out.file) out.file->add(from);  // first: whoever reads a line finds its frame in the file
     if (out.top) print_result(out.top->lines(frame, from, static_cast<std::size_t>(as.elements())));
@@ -62,11 +62,11 @@ class live_results final : public runtime::sink {
  private:
   struct output {
     std::optional<top_list> top;
-    std::optional<runtime::npy_stream> file;
+    std::optional<frames::npy_stream> file;
     std::int64_t kept = -1;
   };
 
-  runtime::tensor_sink& kept_;
+  frames::tensor_sink& kept_;
   std::map<int, output> outputs_;
 };
 

@@ -1,8 +1,8 @@
 // Frames from .npy files, for programs with an engine.
 #pragma once
 
+#include "dice/frames/tensor.hpp"
 #include "dice/meta/library.hpp"
-#include "dice/runtime/tensor.hpp"
 #include "dice/tensor/number.hpp"
 #include "dice/tensor/shape.hpp"
 
@@ -11,9 +11,9 @@
 namespace dice {
 
 namespace app {
-/// runtime::read_frames, compiled once.
-DICE_API runtime::tensor load_frames(const std::string& path, const dice::tensor::shape& one, const std::string& what,
-                                     dice::tensor::number as);
+/// frames::read_frames, compiled once.
+DICE_API frames::tensor load_frames(const std::string& path, const dice::tensor::shape& one, const std::string& what,
+                                    dice::tensor::number as);
 }  // namespace app
 
 /// Reads a .npy file of frames for graph input Input: shape (N, …), joined along the leading dimension, float32 or the type

@@ -17,6 +17,9 @@
 #include "dice/files/error.hpp"
 #include "dice/files/interrupts.hpp"
 #include "dice/files/writer.hpp"
+#include "dice/frames/npy.hpp"
+#include "dice/frames/sink.hpp"
+#include "dice/frames/source.hpp"
 #include "dice/job/clock_shift.hpp"
 #include "dice/job/late_frame.hpp"
 #include "dice/job/rank_session.hpp"
@@ -27,11 +30,8 @@
 #include "dice/report/profile.hpp"
 #include "dice/report/summary.hpp"
 #include "dice/report/trace.hpp"
-#include "dice/runtime/core_use.hpp"
-#include "dice/runtime/npy.hpp"
-#include "dice/runtime/sink.hpp"
-#include "dice/runtime/source.hpp"
 #include "dice/text/print.hpp"
+#include "dice/this_host/core_watch.hpp"
 
 #include <unistd.h>
 
@@ -170,7 +170,7 @@ class rank_job {
       for (const auto& f : options_.expected)
         if (holder(f.layer) == rank_)
           expected_[f.layer] =
-              runtime::read_results(f.file, layer(f.layer).output, "output '" + name(f.layer) + "'", layer(f.layer).number);
+              frames::read_results(f.file, layer(f.layer).output, "output '" + name(f.layer) + "'", layer(f.layer).number);
       std::vector<std::string> read;
       if (const int l = options_.streamed(); l >= 0 && here(l)) read.emplace_back("-");
       for (const auto& [l, input] : files_) read.insert(read.end(), input.files().begin(), input.files().end());
@@ -244,7 +244,7 @@ class rank_job {
   bool is_random(int l) const { return layer(l).is_input && here(l) && !options_.has_input(l); }
   /// How many of them are made before the first of `frames` enters.
   std::int64_t made_ahead(int l, std::int64_t frames) const {
-    return runtime::made_ahead(layer(l).output, std::max(frames, options_.warmup));
+    return frames::made_ahead(layer(l).output, std::max(frames, options_.warmup));
   }
 
   /// Memory for the run, and the endpoint.
@@ -278,12 +278,12 @@ class rank_job {
     for (const auto& f : options_.outputs)
       if (f.layer == l) live_.write(l, f.file, layer(l).output, layer(l).number);
     if (const auto at = expected_.find(l); at != expected_.end())
-      live_.keep(l, layer(l).output, runtime::frames_in(at->second.shape(), layer(l).output));
+      live_.keep(l, layer(l).output, frames::frames_in(at->second.shape(), layer(l).output));
   }
 
   /// Throws unless --expect has as many frames as the run, or as were given.
-  void check_expected(int l, const runtime::tensor& t) const {
-    const auto n = runtime::frames_in(t.shape(), layer(l).output);
+  void check_expected(int l, const frames::tensor& t) const {
+    const auto n = frames::frames_in(t.shape(), layer(l).output);
     if (n == frames_ || n == given_) return;
     throw files::error("--expect for output '" + name(l) + "' holds " + text::count_text(n, "frame") + ", but the run has " +
                        std::to_string(frames_));
@@ -301,7 +301,7 @@ class rank_job {
         me_.executor().record(&*recorder_);
         ranks_.all_gather({});  // a rank may have measured its kernels for long: no frame waits for that
       }
-      const runtime::core_watch watch(me_.own().cores(), me_.own().threads(), me_.alone());
+      const this_host::core_watch watch(me_.own().cores(), me_.own().threads(), me_.alone());
       if (options_.streamed() >= 0) {
         const int l = options_.streamed();
         standard_input in(options_, layer(l).number);
@@ -332,7 +332,7 @@ class rank_job {
   }
 
   /// Runs at most `most` frames, fewer if `in` ends or a signal asks to stop.
-  void stream(runtime::source& in, runtime::sink* out, std::int64_t most) {
+  void stream(frames::source& in, frames::sink* out, std::int64_t most) {
     try {
       if (!can_stop()) me_.executor().run(most, &in, out, figures_);
       else
@@ -404,8 +404,7 @@ class rank_job {
     if (options_.streamed() >= 0) then([&] { live_.finish(); });
     else
       for (const auto& f : options_.outputs)
-        if (holder(f.layer) == rank_)
-          then([&] { runtime::write_npy(f.file, sink_.result(f.layer), layer(f.layer).number); });
+        if (holder(f.layer) == rank_) then([&] { frames::write_npy(f.file, sink_.result(f.layer), layer(f.layer).number); });
     report::summary all;
     std::string page;
     const auto profile = report::merge_profiles(all_profiles);
@@ -461,9 +460,9 @@ class rank_job {
     if (options_.streamed() >= 0 && !stopped_) check_expected(f.layer, expected_.at(f.layer));
     const auto type = layer(f.layer).number;
     const double error = error_of(sink_.result(f.layer), expected_.at(f.layer), type),
-                 tolerance = runtime::tolerance_of(type, options_.tolerance);
+                 tolerance = frames::tolerance_of(type, options_.tolerance);
     char text[96];
-    std::snprintf(text, sizeof text, ": error %.3g (%s), tolerance %.3g", error, runtime::error_words(type), tolerance);
+    std::snprintf(text, sizeof text, ": error %.3g (%s), tolerance %.3g", error, frames::error_words(type), tolerance);
     print_result(text::shown(name(f.layer)) + text + "\n");
     if (!(error <= tolerance))
       throw std::runtime_error("output '" + name(f.layer) + "' differs from '" + f.file + "'" + text);
@@ -481,9 +480,9 @@ class rank_job {
   std::vector<std::string> pictures_;  ///< of the input that has them, whichever rank it is in
   std::size_t pictures_per_frame_ = 1;
   std::optional<picture_form> form_;  ///< of a stream's frames, if they are to be normalised
-  runtime::tensor_source source_;
-  runtime::tensor_sink sink_;
-  std::map<int, runtime::tensor> expected_;
+  frames::tensor_source source_;
+  frames::tensor_sink sink_;
+  std::map<int, frames::tensor> expected_;
   std::vector<std::string> labels_;
   std::int64_t given_ = 0, frames_ = 0;
   std::int64_t wanted_ = -1;        ///< frames, unless the run was stopped; -1: as many as the stream has

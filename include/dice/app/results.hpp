@@ -2,10 +2,10 @@
 #pragma once
 
 #include "dice/files/place.hpp"
+#include "dice/frames/difference.hpp"
+#include "dice/frames/numbers.hpp"
+#include "dice/frames/tensor.hpp"
 #include "dice/graph/network.hpp"
-#include "dice/runtime/difference.hpp"
-#include "dice/runtime/numbers.hpp"
-#include "dice/runtime/tensor.hpp"
 #include "dice/text/foreign.hpp"
 #include "dice/text/table.hpp"
 
@@ -31,11 +31,11 @@ namespace dice::app {
 
 /// max |a - b| / max |b| (max |a - b| if b is all zeros); NaN if a number or a difference is NaN. Of other types than
 /// float32, the share of unequal numbers. If `found` has more frames than `expected`, those repeat cyclically.
-inline double error_of(const runtime::tensor& found, const runtime::tensor& expected, tensor::number type = {}) {
-  runtime::difference out;
+inline double error_of(const frames::tensor& found, const frames::tensor& expected, tensor::number type = {}) {
+  frames::difference out;
   const auto n = found.size(), m = expected.size();
   ::dice::tensor::with_type_of(type, [&]<class T>(T) {
-    const auto number = [](float x) { return static_cast<double>(runtime::as_number<T>(x)); };
+    const auto number = [](float x) { return static_cast<double>(frames::as_number<T>(x)); };
     for (std::size_t i = 0; i < n; ++i) out.add(number(found.data()[i]), number(expected.data()[i % m]));
   });
   return out.of(type);
@@ -105,7 +105,7 @@ inline std::int64_t numbers_of_row(const graph::network_view& network, int l) {
 [[gnu::cold]] inline std::string most_frequent_text(const float* x, std::size_t elements, int k,
                                                     const std::vector<std::string>& labels) {
   std::map<std::int64_t, std::int64_t> counts;
-  for (std::size_t i = 0; i < elements; ++i) ++counts[runtime::as_number<std::int64_t>(x[i])];
+  for (std::size_t i = 0; i < elements; ++i) ++counts[frames::as_number<std::int64_t>(x[i])];
   std::vector<std::pair<std::int64_t, std::int64_t>> order(counts.begin(), counts.end());
   std::ranges::stable_sort(order, std::greater<>(), &decltype(order)::value_type::second);
   order.resize(std::min(order.size(), static_cast<std::size_t>(k)));
@@ -142,7 +142,7 @@ struct top_list {
     return out;
   }
   /// The same for each of `frames` frames, which have `per_frame` of `pictures`; pictures repeat cyclically.
-  [[gnu::cold]] std::string text(const runtime::tensor& all, std::int64_t frames, std::span<const std::string> pictures = {},
+  [[gnu::cold]] std::string text(const frames::tensor& all, std::int64_t frames, std::span<const std::string> pictures = {},
                                  std::size_t per_frame = 1) const {
     std::string out;
     const auto elements = all.size() / static_cast<std::size_t>(frames);

@@ -7,11 +7,13 @@
 #include "dice/files/mapped.hpp"
 #include "dice/job/agreement.hpp"
 #include "dice/job/introduction.hpp"
-#include "dice/runtime/affinity.hpp"
+#include "dice/kernels/accelerator.hpp"
 #include "dice/runtime/digest.hpp"
 #include "dice/runtime/paths.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/runtime/weights_of.hpp"
+#include "dice/this_host/affinity.hpp"
+#include "dice/this_host/cores.hpp"
 #include "dice/weights/current.hpp"
 #include "dice/weights/packed.hpp"
 #include "dice/weights/search.hpp"
@@ -57,9 +59,9 @@ class equipment {
     if (bound) remedy = "; bind the rank to more cores, or give it fewer threads";
     else if (launched)
       remedy = "; start with " + std::string(launch.by->started_by.name) + " " + std::string(launch.by->started_by.unbind);
-    const auto plan = runtime::engage(program.units[r], cores, sharers, online, remedy, bound);
+    const auto plan = this_host::engage(program.units[r], cores, sharers, online, remedy, bound);
     threads_ = plan.threads;
-    cores_ = plan.cores.empty() ? kernels::usable_cores() : plan.cores;
+    cores_ = plan.cores.empty() ? this_host::usable_cores() : plan.cores;
     if (program.threads.start) program.threads.start(plan.threads, plan.cores);
     if (!program.board.empty() && plan.cores.size() < cores.size())
       throw std::runtime_error(plan.warning + "; correct the mapping, or free these cores (taskset, control groups)");

@@ -6,9 +6,9 @@
 #include "dice/job/agreement.hpp"
 #include "dice/job/own_ranks.hpp"
 #include "dice/job/record.hpp"
-#include "dice/runtime/affinity.hpp"
 #include "dice/runtime/digest.hpp"
 #include "dice/runtime/program.hpp"
+#include "dice/this_host/cores.hpp"
 #include "dice/weights/file.hpp"
 
 #include <algorithm>
@@ -67,7 +67,7 @@ inline constexpr const char* same_program = "start the same program with the sam
   const auto r = static_cast<std::size_t>(in.ranks.rank());
   if (in.ranks.rank() < program.ranks() && !program.has(in.ranks.rank()))
     usage = own_ranks_text(program) + "; start each rank with the program of its board, from the package of its host";
-  const auto may = kernels::usable_cores();
+  const auto may = this_host::usable_cores();
   std::string mask;
   for (int c : may) mask += std::to_string(c) + ",";
   const bool shares = r < program.units.size() && program.units[r].what == platform::unit::kind::cpu;

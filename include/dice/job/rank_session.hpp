@@ -8,8 +8,8 @@
 #include "dice/job/introduction.hpp"
 #include "dice/job/record.hpp"
 #include "dice/runtime/executor.hpp"
-#include "dice/runtime/host_memory.hpp"
 #include "dice/text/print.hpp"
+#include "dice/this_host/host_memory.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -182,7 +182,7 @@ class rank_session : public agreement {
       first = first && k >= static_cast<std::size_t>(rank());
     }
     if (!first) return agree("");
-    const auto verdict = runtime::judge_memory(sum, runtime::memory_of_host(), in_.engine);
+    const auto verdict = this_host::judge_memory(sum, this_host::memory_of_host(), in_.engine);
     warning = verdict.warning;
     return agree(verdict.error);
   }

@@ -2,12 +2,12 @@
 #pragma once
 
 #include "dice/channels/processes.hpp"
+#include "dice/frames/deadline.hpp"
+#include "dice/frames/tensor.hpp"
 #include "dice/job/engine_error.hpp"
 #include "dice/job/transport.hpp"
 #include "dice/meta/library.hpp"
-#include "dice/runtime/deadline.hpp"
 #include "dice/runtime/program.hpp"
-#include "dice/runtime/tensor.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -55,8 +55,8 @@ class stream_job {
   int rank() const;
 
   /// Pushes the frame that make() returns; false, without a call of make(), if there is no room until `until`.
-  bool push(int layer, const maker& make, runtime::deadline until);
-  bool take(int layer, runtime::tensor& into, runtime::deadline until);
+  bool push(int layer, const maker& make, frames::deadline until);
+  bool take(int layer, frames::tensor& into, frames::deadline until);
   void listen(int layer, listener f);
   void close();
   void stop();

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "dice/channels/transports.hpp"
+#include "dice/frames/stream.hpp"
 #include "dice/job/mapping_choice.hpp"
 #include "dice/job/rank_session.hpp"
 #include "dice/job/stream_job.hpp"
-#include "dice/runtime/stream.hpp"
 #include "dice/text/print.hpp"
 
 #include <algorithm>
@@ -45,19 +45,19 @@ class stream_job::ranks {
   bool holds(int layer) const { return worker_of(layer) != nullptr; }
   int rank() const { return workers_.front()->rank; }
 
-  bool push(int layer, const maker& make, runtime::deadline until) {
-    const bool stuck = until == runtime::never && is_inside();
-    if (at(layer).in.push(layer, make, stuck ? runtime::at_once : until)) return true;
+  bool push(int layer, const maker& make, frames::deadline until) {
+    const bool stuck = until == frames::never && is_inside();
+    if (at(layer).in.push(layer, make, stuck ? frames::at_once : until)) return true;
     if (stuck) refuse("push");
     return false;
   }
-  bool take(int layer, runtime::tensor& into, runtime::deadline until) {
-    const bool stuck = until == runtime::never && is_inside();
-    if (at(layer).out.take(layer, into, stuck ? runtime::at_once : until)) return true;
+  bool take(int layer, frames::tensor& into, frames::deadline until) {
+    const bool stuck = until == frames::never && is_inside();
+    if (at(layer).out.take(layer, into, stuck ? frames::at_once : until)) return true;
     if (stuck) refuse("take");
     return false;
   }
-  void listen(int layer, runtime::result_sink::listener f) {
+  void listen(int layer, frames::result_sink::listener f) {
     auto& w = at(layer);
     const bool waits = !inside::of(*this);
     const inside now(*this);
@@ -94,8 +94,8 @@ class stream_job::ranks {
         : ranks(std::move(c)), rank(ranks->rank()), in(queue), out(queue) {}
     std::unique_ptr<channels::communicator> ranks;  ///< until its thread has ended
     const int rank;
-    runtime::push_source in;
-    runtime::result_sink out;
+    frames::push_source in;
+    frames::result_sink out;
     std::promise<void> started;
     std::jthread thread;  // last, as is workers_: whatever fails, it is joined before what it uses goes
   };
@@ -327,10 +327,10 @@ DICE_API stream_job::~stream_job() = default;
 
 DICE_API bool stream_job::holds(int layer) const { return ranks_->holds(ranks_->program().planned(layer)); }
 DICE_API int stream_job::rank() const { return ranks_->rank(); }
-DICE_API bool stream_job::push(int layer, const maker& make, runtime::deadline until) {
+DICE_API bool stream_job::push(int layer, const maker& make, frames::deadline until) {
   return ranks_->push(ranks_->program().planned(layer), make, until);
 }
-DICE_API bool stream_job::take(int layer, runtime::tensor& into, runtime::deadline until) {
+DICE_API bool stream_job::take(int layer, frames::tensor& into, frames::deadline until) {
   return ranks_->take(ranks_->program().planned(layer), into, until);
 }
 DICE_API void stream_job::listen(int layer, listener f) { ranks_->listen(ranks_->program().planned(layer), std::move(f)); }

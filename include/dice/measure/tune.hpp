@@ -6,11 +6,11 @@
 #include "dice/measure/trial.hpp"
 #include "dice/report/plan.hpp"
 #include "dice/report/progress_line.hpp"
-#include "dice/runtime/affinity.hpp"
 #include "dice/runtime/figures.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/text/json.hpp"
 #include "dice/text/print.hpp"
+#include "dice/this_host/affinity.hpp"
 #include "dice/weights/block.hpp"
 
 #include <unistd.h>
@@ -89,7 +89,7 @@ namespace detail {
   if (steps.empty()) return;
   const auto cores = r < p.cores.size() ? p.cores[r] : std::span<const int>{};
   const auto online = static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
-  const auto plan = runtime::engage(p.units[r], cores, 1, online, "");
+  const auto plan = this_host::engage(p.units[r], cores, 1, online, "");
   if (!plan.warning.empty()) text::print_error("dice: warning: rank " + std::to_string(rank) + " " + plan.warning);
   p.threads.start(plan.threads, plan.cores);
   const weights::block others(std::min(me.weight_bytes, std::int64_t{256} << 20));

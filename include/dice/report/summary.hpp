@@ -34,7 +34,7 @@ struct rank_summary {
   double compute_ms = 0, wait_ms = 0;
   std::int64_t bytes_sent = 0, peak_rss_bytes = 0, planned_bytes = 0;
   kernels::accelerator::memory_figures gpu{};  ///< no name: it computes on a CPU
-  runtime::core_use cores{};                   ///< of the whole run, in ns
+  this_host::core_use cores{};                 ///< of the whole run, in ns
   std::int64_t of_others = 0;                  ///< ns for which its cores computed for processes that are not of this job
 };
 

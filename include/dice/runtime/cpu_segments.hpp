@@ -2,11 +2,11 @@
 
 #include "dice/meta/clock.hpp"
 #include "dice/runtime/arena.hpp"
-#include "dice/runtime/emulated_speed.hpp"
 #include "dice/runtime/kernel_calls.hpp"
 #include "dice/runtime/number_check.hpp"
 #include "dice/runtime/segment_runner.hpp"
 #include "dice/runtime/transfers.hpp"
+#include "dice/this_host/emulated_speed.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -106,7 +106,7 @@ class cpu_segments final : public segment_runner {
   kernel_calls& kernels_;
   transfers& io_;
   const bool checks_numbers_;
-  const double slower_ = compute_slower();
+  const double slower_ = this_host::compute_slower();
   std::int64_t late_ = 0;
   const std::function<void()> between_;
   std::optional<run> ended_;

@@ -3,6 +3,7 @@
 
 #include "dice/channels/channel.hpp"
 #include "dice/channels/patience.hpp"
+#include "dice/frames/ends.hpp"
 #include "dice/kernels/accelerator.hpp"
 #include "dice/runtime/arena.hpp"
 #include "dice/runtime/control/credits.hpp"
@@ -12,7 +13,6 @@
 #include "dice/runtime/control/turns.hpp"
 #include "dice/runtime/cpu_segments.hpp"
 #include "dice/runtime/figures.hpp"
-#include "dice/runtime/frames.hpp"
 #include "dice/runtime/kernel_calls.hpp"
 #include "dice/runtime/offload.hpp"
 #include "dice/runtime/paths.hpp"
@@ -90,7 +90,7 @@ class executor {
 
   /// Runs frames 0 … frames - 1. All ranks call it with the same number; results go to `out` unless it is null. Throws what
   /// sources, sinks and kernels throw, and channels::stopped.
-  void run(std::int64_t frames, source* in, sink* out, figures& measured) {
+  void run(std::int64_t frames, frames::source* in, frames::sink* out, figures& measured) {
     begin(frames, in, out, measured);
     try {
       work();
@@ -104,8 +104,8 @@ class executor {
   /// that many are done; or until `stops` returns true in a rank, then only what has entered, here and in the streams that
   /// follow. Every rank needs `in`. Throws as run() does, and late_frame if a frame takes longer than `limit` allows; call
   /// give_up() if it threw. Call endpoint::settle() after the last stream, also if it threw.
-  void stream(source* in, sink* out, figures& measured, std::int64_t most = endless, bool (*stops)() = nullptr,
-              const frame_limit& limit = {}) {
+  void stream(frames::source* in, frames::sink* out, figures& measured, std::int64_t most = endless,
+              bool (*stops)() = nullptr, const frame_limit& limit = {}) {
     streamed_ = in;
     stops_ = stops;
     most_ = most;
@@ -164,7 +164,7 @@ class executor {
   std::int64_t& began(const parts::turn& t, std::int64_t f) { return began_[t.set * slots() + io_.slot(f)]; }
   const schedule::segment& segment(int g) const { return program_.plan.segments[me_.first_segment + g]; }
 
-  void begin(std::int64_t frames, source* in, sink* out, figures& measured) {
+  void begin(std::int64_t frames, frames::source* in, frames::sink* out, figures& measured) {
     first_ = frame_ = frames_;  // not oldest_: the frames of other replicas may have passed already
     frames_ = first_ + frames, figures_ = &measured;
     measured = {};
@@ -375,7 +375,7 @@ class executor {
   std::vector<std::int64_t> started_;              ///< by segment: frames that began it
   std::vector<int> first_of_turn_, last_of_turn_;  ///< by set of replicas: this rank's segments of it, or -1
   std::vector<std::int64_t> began_;                ///< by set and slot
-  source* streamed_ = nullptr;                     ///< the source of stream(), where frames_ becomes known late
+  frames::source* streamed_ = nullptr;             ///< the source of stream(), where frames_ becomes known late
   std::int64_t most_ = 0;                          ///< frames of stream()
   bool (*stops_)() = nullptr;                      ///< or null
   std::int64_t retired_ = 0;                       ///< what streamed_ was told last

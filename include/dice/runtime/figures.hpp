@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dice/meta/clock.hpp"
+#include "dice/this_host/core_use.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -38,19 +39,6 @@ class frame_times {
   std::vector<std::int64_t> kept_;
 };
 
-/// The use of a rank's cores during a run, as far as the host says (core_watch). Times in nanoseconds.
-struct core_use {
-  std::int64_t time = 0;            ///< of the run
-  std::int64_t waited = 0;          ///< a thread of the rank was ready to run, but had no core: of the one that waited most
-  std::int64_t stolen = 0;          ///< the hypervisor ran others, per core
-  std::int64_t throttled = 0;       ///< a control group's quota stopped threads, of all cores together
-  std::int64_t busy = 0;            ///< any program computed, of all cores together
-  std::int64_t used = 0;            ///< CPU time of the rank's process
-  std::int64_t process = 0;         ///< its id
-  std::int64_t threads = 0;         ///< of the rank
-  std::vector<std::int64_t> cores;  ///< that they may use; empty: unknown
-};
-
 /// What a rank measures of a run. Times in nanoseconds of its own steady clock.
 struct figures {
   std::int64_t computing = 0;   ///< in kernels
@@ -58,7 +46,7 @@ struct figures {
   std::int64_t bytes_sent = 0;  ///< tensors, to other ranks
   frame_times entered;          ///< when each frame began to enter here; none if the rank holds no graph input
   frame_times left;             ///< when the last graph output of each frame was ready here; none if there is none
-  core_use cores{};
+  this_host::core_use cores{};
 };
 
 }  // namespace dice::runtime

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "dice/channels/channel.hpp"
+#include "dice/frames/ends.hpp"
 #include "dice/runtime/control/turns.hpp"
 #include "dice/runtime/figures.hpp"
-#include "dice/runtime/frames.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/runtime/recorder.hpp"
 
@@ -32,7 +32,7 @@ class transfers {
   }
 
   /// A run begins with frame `first`. `in` and `out` may be null.
-  void begin(std::int64_t first, source* in, sink* out, figures& measured) {
+  void begin(std::int64_t first, frames::source* in, frames::sink* out, figures& measured) {
     first_ = first, source_ = in, sink_ = out, figures_ = &measured;
   }
   void record(recorder* to) {
@@ -153,8 +153,8 @@ class transfers {
   std::vector<line> sends_, receives_;
   std::vector<int> line_of_;  ///< by message: its place in sends_ or receives_
   std::int64_t first_ = 0, posted_ = 0;
-  source* source_ = nullptr;
-  sink* sink_ = nullptr;
+  frames::source* source_ = nullptr;
+  frames::sink* sink_ = nullptr;
   figures* figures_ = nullptr;
   recorder* recorder_ = nullptr;
   std::vector<std::vector<char>> arrived_;  ///< by slot and receive: whether its arrival is recorded

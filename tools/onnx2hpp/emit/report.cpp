@@ -1,7 +1,7 @@
 #include "emit/emit.hpp"
 
+#include "dice/frames/numbers.hpp"
 #include "dice/graph/ops/output.hpp"
-#include "dice/runtime/numbers.hpp"
 #include "dice/schedule/carried.hpp"
 
 #include <nlohmann/json.hpp>
@@ -78,7 +78,7 @@ std::string emit_report(const network& net, const std::string& name, const compa
     if (is_output(l))
       report["outputs"].push_back({{"name", l.onnx_name},
                                    {"shape", extents(l.result)},
-                                   {"type", dice::runtime::type_name(l.op.get_if<dice::ops::output>()->number)}});
+                                   {"type", dice::frames::type_name(l.op.get_if<dice::ops::output>()->number)}});
     report["layers"].push_back({{"id", id},
                                 {"name", l.identifier},
                                 {"onnx_name", l.onnx_name},

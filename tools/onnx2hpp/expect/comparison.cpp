@@ -2,7 +2,7 @@
 
 #include "expect/evaluation.hpp"
 
-#include "dice/runtime/numbers.hpp"
+#include "dice/frames/numbers.hpp"
 #include "dice/text/table.hpp"
 
 #include <fmt/format.h>
@@ -43,7 +43,7 @@ void announce(std::int64_t frames, const network& net, const messages& out) {
                          count_text(frames, "frame"), static_cast<double>(macs) * 1e-9, seconds));
 }
 
-using errors = std::vector<dice::runtime::difference>;  // of a set's expected tensors
+using errors = std::vector<dice::frames::difference>;  // of a set's expected tensors
 
 /// Computes frame `f` of a set and adds its errors to `out`.
 void add_errors(const frame_set& set, std::int64_t f, const evaluation& evaluated, const network& net, errors& out) {
@@ -56,7 +56,7 @@ void add_errors(const frame_set& set, std::int64_t f, const evaluation& evaluate
                     auto& error = out[t - set.expected.begin()];
                     const float* const wanted = at(*t);
                     dice::tensor::with_type_of(t->type, [&]<class T>(T) {
-                      const auto number = [](float x) { return static_cast<double>(dice::runtime::as_number<T>(x)); };
+                      const auto number = [](float x) { return static_cast<double>(dice::frames::as_number<T>(x)); };
                       for (std::int64_t k = 0; k < elements(layer); ++k) error.add(number(found[k]), number(wanted[k]));
                     });
                   }
@@ -161,7 +161,7 @@ std::string text_of(const comparison& c) {
   const auto differ = std::ranges::count_if(c.tensors, [&](const auto& t) { return !c.agrees(t); });
   return dice::text::table_text(std::move(lines), 1) +
          fmt::format("{}, {}, tolerance {:.3g}: {}\n", count_text(static_cast<std::int64_t>(c.tensors.size()), "tensor"),
-                     count_text(c.frames, "frame"), dice::runtime::tolerance_of(type, c.tolerance),
+                     count_text(c.frames, "frame"), dice::frames::tolerance_of(type, c.tolerance),
                      differ ? fmt::format("{} differ{}", differ, differ == 1 ? "s" : "") : "all agree");
 }
 
@@ -185,8 +185,8 @@ void require_agreement(const comparison& c, const network& net) {
   throw conversion_error(
       {{.node = "tensor " + quote(first->name),
         .reason = fmt::format("it is the first that differs: error {} ({}), tolerance {:.3g}",
-                              number_text(first->error.of(first->type), "%.3g"), dice::runtime::error_words(first->type),
-                              dice::runtime::tolerance_of(first->type, c.tolerance)),
+                              number_text(first->error.of(first->type), "%.3g"), dice::frames::error_words(first->type),
+                              dice::frames::tolerance_of(first->type, c.tolerance)),
         .remedy = remedy}},
       "is not converted");
 }

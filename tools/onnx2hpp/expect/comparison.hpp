@@ -6,7 +6,7 @@
 #include "graph/network.hpp"
 #include "read/model.hpp"
 
-#include "dice/runtime/difference.hpp"
+#include "dice/frames/difference.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -20,7 +20,7 @@ struct compared_tensor {
   int layer = -1;  ///< that computes it
   dice::tensor::number type{};
   std::int64_t frames = 0;
-  dice::runtime::difference error{};
+  dice::frames::difference error{};
 };
 
 struct comparison {
@@ -29,9 +29,7 @@ struct comparison {
   std::vector<compared_tensor> tensors;  ///< in the order of their layers
   std::vector<std::string> skipped;      ///< tensors that no layer computes
 
-  bool agrees(const compared_tensor& t) const {
-    return t.error.of(t.type) <= dice::runtime::tolerance_of(t.type, tolerance);
-  }
+  bool agrees(const compared_tensor& t) const { return t.error.of(t.type) <= dice::frames::tolerance_of(t.type, tolerance); }
 };
 
 /// Computes the frames of `files` with the reference kernels and compares. Throws conversion_error if the files cannot be

@@ -3,8 +3,8 @@
 #include "graph/names.hpp"
 #include "read/input_file.hpp"
 
+#include "dice/frames/npy.hpp"
 #include "dice/graph/ops/input.hpp"
-#include "dice/runtime/npy.hpp"
 #include "dice/runtime/number_check.hpp"
 
 #include <fmt/format.h>
@@ -178,12 +178,12 @@ class reader {
   static void read_npy(const fs::path& path, const shape& one, const std::string& what, bool is_given, tensor_values& out) {
     if (!is_given && out.type != dice::tensor::number::float32) {
       const auto all =
-          std::make_shared<dice::runtime::tensor>(dice::runtime::read_results(path.string(), one, what, out.type));
+          std::make_shared<dice::frames::tensor>(dice::frames::read_results(path.string(), one, what, out.type));
       out.numbers = {all->data(), all->size()};
       out.owner = all;
       return;
     }
-    const auto file = std::make_shared<dice::runtime::mapped_frames>(path.string(), one, what, out.type);
+    const auto file = std::make_shared<dice::frames::mapped_frames>(path.string(), one, what, out.type);
     out.numbers = file->numbers();
     out.owner = file;
   }
@@ -193,12 +193,12 @@ class reader {
     const constant c = load_tensor(path);
     if (is_given && is_real(c.type)) out.type = dice::tensor::number::float32;
     const auto fail = [&](const std::string& why) { throw file_error(fmt::format("{} {}", quote(path.string()), why)); };
-    const auto type = dice::runtime::type_name(out.type);
+    const auto type = dice::frames::type_name(out.type);
     if (number_of(c.type) != out.type || (!is_real(c.type) && out.type == dice::tensor::number::float32))
       fail(fmt::format("holds elements of type {}; {} is {}: save it with .astype(np.{})", onnx2hpp::name_of(c.type), what,
                        type, type));
     const auto dims = c.dims.empty() ? std::vector<std::int64_t>{1} : c.dims;
-    dice::runtime::require_frames(dims, dice::runtime::npy_code(out.type), one, what, false, fail, out.type);
+    dice::frames::require_frames(dims, dice::frames::npy_code(out.type), one, what, false, fail, out.type);
     const auto numbers = std::make_shared<std::vector<float>>(static_cast<std::size_t>(c.elements()));
     to_float32(c, 0, *numbers);
     if (out.type != dice::tensor::number::float32) require_exact(onnx2hpp::integers(c), *numbers, fail);
@@ -208,7 +208,7 @@ class reader {
 
   static void require_exact(const std::vector<std::int64_t>& whole, const std::vector<float>& numbers, const auto& fail) {
     for (std::size_t i = 0; i < whole.size(); ++i)
-      if (dice::runtime::as_number<std::int64_t>(numbers[i]) != whole[i])
+      if (dice::frames::as_number<std::int64_t>(numbers[i]) != whole[i])
         fail(fmt::format("holds {}, which no result can be: networks compute in float32", whole[i]));
   }
 

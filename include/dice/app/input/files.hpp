@@ -5,8 +5,8 @@
 #include "dice/app/input/picture_form.hpp"
 #include "dice/app/options.hpp"
 #include "dice/files/error.hpp"
-#include "dice/runtime/npy.hpp"
-#include "dice/runtime/tensor.hpp"
+#include "dice/frames/npy.hpp"
+#include "dice/frames/tensor.hpp"
 
 #ifdef DICE_WITH_PICTURES
 #include "dice/app/input/pictures.hpp"
@@ -103,7 +103,7 @@ class input_files {
       read_picture(s.picture, *form_, to);
 #endif
       if ((room_ -= bytes) < 0) continue;
-      tensors_.push_back(runtime::tensor::from_shape({static_cast<std::size_t>(elements_)}));
+      tensors_.push_back(frames::tensor::from_shape({static_cast<std::size_t>(elements_)}));
       std::memcpy(tensors_.back().data(), to, static_cast<std::size_t>(bytes));
       s.numbers = tensors_.back().data();
     }
@@ -175,9 +175,9 @@ class input_files {
   const std::int64_t per_frame_, elements_;  ///< samples of a frame, and numbers of a sample
   frame_check check_;
   std::optional<picture_form> form_;  ///< if there are pictures
-  std::list<runtime::mapped_frames> mapped_;
-  std::vector<std::string> read_;       ///< all files that were added
-  std::list<runtime::tensor> tensors_;  ///< of pictures
+  std::list<frames::mapped_frames> mapped_;
+  std::vector<std::string> read_;      ///< all files that were added
+  std::list<frames::tensor> tensors_;  ///< of pictures
   std::vector<sample> samples_;
   std::int64_t room_ = std::int64_t{256} << 20;  ///< bytes left for keeping pictures
   std::string warning_;

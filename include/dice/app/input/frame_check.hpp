@@ -3,7 +3,7 @@
 
 #include "dice/app/options.hpp"
 #include "dice/files/error.hpp"
-#include "dice/runtime/numbers.hpp"
+#include "dice/frames/numbers.hpp"
 #include "dice/tensor/number.hpp"
 #include "dice/text/table.hpp"
 
@@ -46,7 +46,7 @@ class frame_check {
   std::string remedy() const {
     if (as_ == dice::tensor::number::float32)
       return "as the model expects them, not bytes: convert pictures first (NumPy: x.astype(np.float32) / 255)";
-    return "with the values of " + runtime::type_name(as_) + ": convert them without scaling (NumPy: x.astype(np.float32))";
+    return "with the values of " + frames::type_name(as_) + ": convert them without scaling (NumPy: x.astype(np.float32))";
   }
 
   static std::string number(float x) { return text::number_text(x, "%.3g"); }
@@ -66,7 +66,7 @@ class frame_check {
       if constexpr (std::same_as<T, float>) return {};
       else {
         const auto wrong =
-            std::ranges::find_if(frame, [](float x) { return static_cast<float>(runtime::as_number<T>(x)) != x; });
+            std::ranges::find_if(frame, [](float x) { return static_cast<float>(frames::as_number<T>(x)) != x; });
         if (wrong == frame.end()) return {};
         return "its number " + std::to_string(wrong - frame.begin()) + ", " + number(*wrong) + ", is not " +
                (std::same_as<T, bool> ? "0 or 1"

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "dice/app/options.hpp"
-#include "dice/runtime/npy.hpp"
-#include "dice/runtime/tensor.hpp"
+#include "dice/frames/npy.hpp"
+#include "dice/frames/tensor.hpp"
 #include "dice/tensor/shape.hpp"
 
 #include <cmath>
@@ -50,7 +50,7 @@ inline bool asks_for_form(const options& o) {
                                           dice::tensor::number type = {}) {
   const std::vector<std::int64_t> extents(one.dim, one.dim + one.rank);
   const auto fail = [&](const std::string& is) {
-    throw files::error("pictures do not fit " + what + ", " + runtime::type_name(type) + " " + runtime::shape_text(extents) +
+    throw files::error("pictures do not fit " + what + ", " + frames::type_name(type) + " " + frames::shape_text(extents) +
                        ": " + is);
   };
   if (one.rank != 3 && one.rank != 4) fail("they need channels, height and width");

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "dice/app/input/picture_form.hpp"
-#include "dice/runtime/npy.hpp"
+#include "dice/frames/npy.hpp"
 
 #include <stb/stb_image.h>
 

@@ -8,9 +8,9 @@
 #include "dice/channels/channel.hpp"
 #include "dice/channels/transports.hpp"
 #include "dice/files/error.hpp"
-#include "dice/runtime/frames.hpp"
-#include "dice/runtime/npy.hpp"
-#include "dice/runtime/tensor.hpp"
+#include "dice/frames/ends.hpp"
+#include "dice/frames/npy.hpp"
+#include "dice/frames/tensor.hpp"
 #include "dice/tensor/shape.hpp"
 
 #include <poll.h>
@@ -53,7 +53,7 @@ namespace dice::app {
 /// The frames of one graph input as raw float32 numbers of this machine, in the order of the input's shape, from the
 /// standard input. A thread reads a frame ahead; the stream ends where the standard input does. An error of the standard
 /// input is known ctrl_c_delay() after it occurred.
-class standard_input final : public runtime::source {
+class standard_input final : public frames::source {
  public:
   /// Of a graph input whose numbers have type `as`, as float32.
   standard_input(const options& o, dice::tensor::number as) : check_(o, as) {}
@@ -107,7 +107,7 @@ class standard_input final : public runtime::source {
   }
   void fill(int, std::int64_t, std::byte* to, const dice::tensor::type& as) override {
     const std::lock_guard lock(mutex_);
-    std::copy(next_.begin(), next_.end(), runtime::floats(to, as));
+    std::copy(next_.begin(), next_.end(), frames::floats(to, as));
     next_.clear();
     changed_.notify_all();
   }
@@ -133,7 +133,7 @@ class standard_input final : public runtime::source {
   }
   /// "a frame is float32 (1, 3, 224, 224), 602112 bytes".
   static std::string frame_text(const dice::tensor::type& one) {
-    return "a frame is float32 " + runtime::shape_text(std::vector<std::int64_t>(one.dim, one.dim + one.rank)) + ", " +
+    return "a frame is float32 " + frames::shape_text(std::vector<std::int64_t>(one.dim, one.dim + one.rank)) + ", " +
            std::to_string(one.bytes()) + " bytes";
   }
   /// Reads the next frame; false where the standard input has ended.
@@ -171,7 +171,7 @@ class standard_input final : public runtime::source {
     char more[npy_head];
     beginning_.append(more, read(more, npy_head - beginning_.size()));
     beginning_.resize(npy_head, '\0');  // it may end within
-    const auto header = runtime::npy_header_bytes(reinterpret_cast<const unsigned char*>(beginning_.data()));
+    const auto header = frames::npy_header_bytes(reinterpret_cast<const unsigned char*>(beginning_.data()));
     throw files::error("the standard input is a .npy file, but --input - takes only the numbers after its header of " +
                        std::to_string(header) + " bytes; read it with --input FILE, or leave out the header: tail -c +" +
                        std::to_string(header + 1) + " FILE | PROGRAM --input -");

@@ -1,10 +1,10 @@
 // The calling thread's OpenMP team: its size and its cores. The runtime calls these through function pointers.
 #pragma once
 
-#include "dice/kernels/cores.hpp"
 #include "dice/kernels/kernel.hpp"
 #include "dice/kernels/openmp/detail/thread_pool.hpp"
 #include "dice/meta/clock.hpp"
+#include "dice/this_host/cores.hpp"
 
 #include <omp.h>
 
@@ -38,7 +38,7 @@ inline bool pin(std::span<const int> cores) {
   set_threads(count);
   bool bound = true;
 #pragma omp parallel num_threads(count) reduction(&& : bound)
-  bound = omp_get_num_threads() == count && use_cores(cores.subspan(omp_get_thread_num(), 1));
+  bound = omp_get_num_threads() == count && this_host::use_cores(cores.subspan(omp_get_thread_num(), 1));
   return bound;
 }
 

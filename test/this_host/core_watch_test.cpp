@@ -1,5 +1,5 @@
 // What the host says of a rank's cores, read from files like its own.
-#include "dice/runtime/core_use.hpp"
+#include "dice/this_host/core_watch.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -39,7 +39,7 @@ TEST(core_use, from_the_files_of_the_host) {
     h.write("sys/fs/cgroup/of the/cpu.stat", "usage_usec 9\nnr_throttled 3\nthrottled_usec " + n(50) + "\n");
   };
   tell(1);
-  const runtime::core_watch process({0, 10}, 3, true, h.root), thread({1}, 1, false, h.root);
+  const this_host::core_watch process({0, 10}, 3, true, h.root), thread({1}, 1, false, h.root);
   tell(3);
   h.write("proc/self/task/9/schedstat", "5 1000000 1");  // began during the run
   auto use = process.used();
@@ -56,7 +56,7 @@ TEST(core_use, from_the_files_of_the_host) {
   EXPECT_EQ(use.busy, 3 * 2'000'000'000LL);
   // Nothing where the host says nothing.
   std::filesystem::remove_all(h.root);
-  const runtime::core_watch silent({0}, 1, true, h.root);
+  const this_host::core_watch silent({0}, 1, true, h.root);
   use = silent.used();
   EXPECT_EQ(use.waited + use.busy + use.stolen + use.throttled, 0);
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "dice/runtime/frames.hpp"
+#include "dice/frames/ends.hpp"
 #include "dice/tensor/shape.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace dice::runtime {
+namespace dice::frames {
 
 /// `elements` numbers for frame `frame` of graph input `input`: sums of eight uniform numbers, scaled to mean 0 and variance
 /// 1, close to a normal distribution. Integer arithmetic and one product give the same bits on every board and rank.
@@ -73,4 +73,4 @@ class tensor_source final : public source {
   std::map<int, input> inputs_;
 };
 
-}  // namespace dice::runtime
+}  // namespace dice::frames

@@ -1,9 +1,9 @@
 // Bounded queues that carry frames between a rank's thread and the threads of its program.
 #pragma once
 
-#include "dice/runtime/deadline.hpp"
-#include "dice/runtime/frames.hpp"
-#include "dice/runtime/tensor.hpp"
+#include "dice/frames/deadline.hpp"
+#include "dice/frames/ends.hpp"
+#include "dice/frames/tensor.hpp"
 
 #include <algorithm>
 #include <condition_variable>
@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace dice::runtime {
+namespace dice::frames {
 
 /// Thrown in the rank's thread when its program stops the stream early.
 struct stop_request : std::runtime_error {
@@ -285,4 +285,4 @@ class result_sink final : public sink {
   std::exception_ptr error_;
 };
 
-}  // namespace dice::runtime
+}  // namespace dice::frames

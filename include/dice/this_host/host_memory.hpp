@@ -1,7 +1,7 @@
 // Whether a plan fits into the memory of its host, before the system finds out.
 #pragma once
 
-#include "dice/runtime/control_groups.hpp"
+#include "dice/this_host/control_groups.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include <limits>
 #include <string>
 
-namespace dice::runtime {
+namespace dice::this_host {
 
 /// Bytes that the programs on a host may use; the largest number if the host does not say.
 struct host_memory {
@@ -89,4 +89,4 @@ struct memory_verdict {
   return {};
 }
 
-}  // namespace dice::runtime
+}  // namespace dice::this_host

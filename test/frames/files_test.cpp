@@ -1,5 +1,11 @@
 // Frames from files and from seeds, results to files.
-#include "dice/runtime/runtime.hpp"
+#include "dice/frames/npy.hpp"
+#include "dice/frames/npy_stream.hpp"
+#include "dice/frames/numbers.hpp"
+#include "dice/frames/shape_remedy.hpp"
+#include "dice/frames/sink.hpp"
+#include "dice/frames/source.hpp"
+#include "dice/frames/tensor.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -52,7 +58,7 @@ std::string npy(const std::string& dictionary, int numbers, int version = 1) {
 
 std::string error_of(const scratch& file, const tensor::shape& one) {
   try {
-    runtime::read_frames(file.path, one, "input 'x'");
+    frames::read_frames(file.path, one, "input 'x'");
     return {};
   } catch (const files::error& e) {
     return e.what();
@@ -64,27 +70,27 @@ std::string error_of(const scratch& file, const tensor::shape& one) {
 TEST(frames, of_files) {
   const scratch file;
   file.write(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (4, 3), }", 12));
-  auto t = runtime::read_frames(file.path, {2, 3}, "x");
+  auto t = frames::read_frames(file.path, {2, 3}, "x");
   EXPECT_EQ(t.shape()[0], 4u);
   EXPECT_EQ(t(3, 1), 10.0f);
   file.write(npy("{'descr': '<f4', 'fortran_order': True, 'shape': (4, 3), }", 12, 2));
-  t = runtime::read_frames(file.path, {2, 3}, "x");
+  t = frames::read_frames(file.path, {2, 3}, "x");
   EXPECT_EQ(t(3, 1), 7.0f);              // the eighth number of the file
   EXPECT_EQ(t.data()[3 * 3 + 1], 7.0f);  // row-major here
   file.write(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (5,), }", 5));
-  EXPECT_EQ(runtime::frames_in(runtime::read_frames(file.path, {}, "x").shape(), {}), 5);  // frames that are scalars
+  EXPECT_EQ(frames::frames_in(frames::read_frames(file.path, {}, "x").shape(), {}), 5);  // frames that are scalars
   file.write(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (), }", 1));
   for (const auto& one : {tensor::shape(), tensor::shape{1}})
-    EXPECT_EQ(runtime::frames_in(runtime::read_frames(file.path, one, "x").shape(), one), 1);
-  EXPECT_THROW(runtime::read_frames(file.path, {1, 1}, "x"), files::error);
+    EXPECT_EQ(frames::frames_in(frames::read_frames(file.path, one, "x").shape(), one), 1);
+  EXPECT_THROW(frames::read_frames(file.path, {1, 1}, "x"), files::error);
   // Headers of any length, members in any order. Version 2 has four bytes for the length.
   for (const std::size_t length : {0, 60, 120, 250, 400, 70'000}) {
     const std::string blanks(length, ' ');
     file.write(npy("{'shape': (4, 3), " + blanks + "'fortran_order': True, 'descr': '<f4'}", 12, length > 300 ? 2 : 1));
-    EXPECT_EQ(runtime::read_frames(file.path, {2, 3}, "x")(3, 1), 7.0f) << length;
+    EXPECT_EQ(frames::read_frames(file.path, {2, 3}, "x")(3, 1), 7.0f) << length;
   }
   file.write(npy("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3, 2), }", 12));
-  t = runtime::read_frames(file.path, {1, 3, 2}, "x");
+  t = frames::read_frames(file.path, {1, 3, 2}, "x");
   for (std::size_t i = 0; i < 12; ++i)
     EXPECT_EQ(t(i / 6, i / 2 % 3, i % 2), static_cast<float>(i / 6 + 2 * (i / 2 % 3) + 6 * (i % 2)));
 }
@@ -93,20 +99,20 @@ TEST(frames, of_files) {
 TEST(frames, of_integers) {
   using tensor::number;
   const scratch file;
-  const runtime::tensor some{{0, 1, 200}, {1, 0, 255}};
+  const frames::tensor some{{0, 1, 200}, {1, 0, 255}};
   for (const auto as : {number::uint8, number::int32, number::int64})
     for (const auto type : {as, number::float32}) {
-      runtime::write_npy(file.path, some, type);
-      EXPECT_EQ(runtime::read_frames(file.path, {1, 3}, "x", as), some);
-      const runtime::mapped_frames mapped(file.path, {1, 3}, "x", as);
+      frames::write_npy(file.path, some, type);
+      EXPECT_EQ(frames::read_frames(file.path, {1, 3}, "x", as), some);
+      const frames::mapped_frames mapped(file.path, {1, 3}, "x", as);
       EXPECT_TRUE(std::ranges::equal(mapped.numbers(), some));
     }
-  EXPECT_THROW(runtime::read_frames(file.path + "none", {1, 3}, "x", number::uint8), files::error);
-  runtime::write_npy(file.path, some, number::uint8);
-  EXPECT_THROW(runtime::read_frames(file.path, {1, 3}, "x"), files::error) << "only for an input of integers";
+  EXPECT_THROW(frames::read_frames(file.path + "none", {1, 3}, "x", number::uint8), files::error);
+  frames::write_npy(file.path, some, number::uint8);
+  EXPECT_THROW(frames::read_frames(file.path, {1, 3}, "x"), files::error) << "only for an input of integers";
   const auto error = [&](number as) {
     try {
-      runtime::read_frames(file.path, {1, 3}, "input 'x'", as);
+      frames::read_frames(file.path, {1, 3}, "input 'x'", as);
     } catch (const files::error& e) {
       return std::string(e.what());
     }
@@ -118,7 +124,7 @@ TEST(frames, of_integers) {
       << error(number::int64);
   // A bool is 0 or 1, whatever byte a program wrote.
   file.write(npy("{'descr': '|b1', 'fortran_order': False, 'shape': (1, 3), }", 0) + std::string("\0\1\2", 3));
-  EXPECT_EQ(runtime::read_frames(file.path, {1, 3}, "x", number::boolean), (runtime::tensor{{0, 1, 1}}));
+  EXPECT_EQ(frames::read_frames(file.path, {1, 3}, "x", number::boolean), (frames::tensor{{0, 1, 1}}));
   const std::int64_t large[] = {1, (std::int64_t{1} << 24) + 1, 3};
   file.write(npy("{'descr': '<i8', 'fortran_order': False, 'shape': (1, 3), }", 0) +
              std::string(reinterpret_cast<const char*>(large), 24));
@@ -143,7 +149,7 @@ TEST(frames, types_have_numpys_names) {
                                    {"<fx", "'<fx'"},
                                    {"<f4x", "'<f4x'"},
                                    {"<f999999999999", "'<f999999999999'"}})
-    EXPECT_EQ(runtime::detail::type_name(code), name);
+    EXPECT_EQ(frames::detail::type_name(code), name);
 }
 
 TEST(frames, of_files_that_are_wrong) {
@@ -201,7 +207,7 @@ TEST(results, that_are_expected_but_wrong) {
   const auto error = [&](const std::string& type, const std::string& shape) -> std::string {
     file.write(npy("{'descr': '" + type + "', 'fortran_order': False, 'shape': " + shape + ", }", 6));
     try {
-      runtime::read_results(file.path, {1, 3}, "output 'y'");
+      frames::read_results(file.path, {1, 3}, "output 'y'");
       return {};
     } catch (const files::error& e) {
       return e.what();
@@ -217,7 +223,7 @@ TEST(results, that_are_expected_but_wrong) {
 
 TEST(results, to_files) {
   const scratch file;
-  runtime::tensor_sink sink;
+  frames::tensor_sink sink;
   sink.add(7, {1, 3}, 2);
   const float first[] = {1, 2, 3}, second[] = {4, 5, 6};
   const auto take = [&](int layer, std::int64_t frame, const float* from) {
@@ -226,11 +232,11 @@ TEST(results, to_files) {
   take(7, 1, second);
   take(7, 0, first);
   take(8, 0, first);  // not wanted
-  runtime::write_npy(file.path, sink.result(7));
-  const auto back = runtime::read_frames(file.path, {1, 3}, "x");
+  frames::write_npy(file.path, sink.result(7));
+  const auto back = frames::read_frames(file.path, {1, 3}, "x");
   for (int i = 0; i < 6; ++i) EXPECT_EQ(back.data()[i], static_cast<float>(i + 1));
-  EXPECT_THROW(runtime::write_npy("/nowhere/at/all.npy", back), files::error);
-  EXPECT_THROW(runtime::write_npy("/dev/full", back), files::error);
+  EXPECT_THROW(frames::write_npy("/nowhere/at/all.npy", back), files::error);
+  EXPECT_THROW(frames::write_npy("/dev/full", back), files::error);
   EXPECT_THROW(files::write_text("/dev/full", "x"), files::error);
   EXPECT_THROW(files::require_writable("/nowhere/at/all.npy"), files::error);
   EXPECT_THROW(files::require_writable("/tmp"), files::error);
@@ -241,38 +247,38 @@ TEST(results, to_files) {
 
 TEST(results, of_other_types) {
   using dice::tensor::number;
-  EXPECT_EQ(runtime::as_number<std::int64_t>(-2.75f), -2);
-  EXPECT_EQ(runtime::as_number<std::int64_t>(1e30f), INT64_MAX);
-  EXPECT_EQ(runtime::as_number<std::int32_t>(-1e30f), INT32_MIN);
-  EXPECT_EQ(runtime::as_number<std::int32_t>(2147483520.0f), 2147483520);
-  EXPECT_EQ(runtime::as_number<std::uint8_t>(-1), 0);
-  EXPECT_EQ(runtime::as_number<std::uint8_t>(255.5f), 255);
-  EXPECT_EQ(runtime::as_number<std::int64_t>(std::numeric_limits<float>::quiet_NaN()), 0);
-  EXPECT_TRUE(runtime::as_number<bool>(-0.5f));
-  EXPECT_FALSE(runtime::as_number<bool>(std::numeric_limits<float>::quiet_NaN()));
+  EXPECT_EQ(frames::as_number<std::int64_t>(-2.75f), -2);
+  EXPECT_EQ(frames::as_number<std::int64_t>(1e30f), INT64_MAX);
+  EXPECT_EQ(frames::as_number<std::int32_t>(-1e30f), INT32_MIN);
+  EXPECT_EQ(frames::as_number<std::int32_t>(2147483520.0f), 2147483520);
+  EXPECT_EQ(frames::as_number<std::uint8_t>(-1), 0);
+  EXPECT_EQ(frames::as_number<std::uint8_t>(255.5f), 255);
+  EXPECT_EQ(frames::as_number<std::int64_t>(std::numeric_limits<float>::quiet_NaN()), 0);
+  EXPECT_TRUE(frames::as_number<bool>(-0.5f));
+  EXPECT_FALSE(frames::as_number<bool>(std::numeric_limits<float>::quiet_NaN()));
 
   const scratch file;
-  runtime::tensor all = xt::arange<float>(2 * 5000).reshape({2, 5000});  // more than are converted at a time
+  frames::tensor all = xt::arange<float>(2 * 5000).reshape({2, 5000});  // more than are converted at a time
   all(1, 4999) = 16777216;
   for (const auto& [type, code, bytes] : {std::tuple{number::int64, "'<i8'", 8}, {number::int32, "'<i4'", 4}}) {
-    runtime::write_npy(file.path, all, type);
+    frames::write_npy(file.path, all, type);
     EXPECT_NE(file.read().find(code), std::string::npos);
     EXPECT_EQ(file.read().size(), 128u + 10000u * static_cast<unsigned>(bytes));
-    EXPECT_EQ(runtime::read_results(file.path, {1, 5000}, "y", type), all);
-    EXPECT_THROW(runtime::read_results(file.path, {1, 5000}, "y"), files::error);
+    EXPECT_EQ(frames::read_results(file.path, {1, 5000}, "y", type), all);
+    EXPECT_THROW(frames::read_results(file.path, {1, 5000}, "y"), files::error);
   }
-  const runtime::tensor few{{0, 1, 200}, {1, 0, 255}};
-  runtime::write_npy(file.path, few, number::uint8);
-  EXPECT_EQ(runtime::read_results(file.path, {1, 3}, "y", number::uint8), few);
-  runtime::write_npy(file.path, few, number::boolean);
-  const runtime::tensor flags{{0, 1, 1}, {1, 0, 1}};
-  EXPECT_EQ(runtime::read_results(file.path, {1, 3}, "y", number::boolean), flags);
+  const frames::tensor few{{0, 1, 200}, {1, 0, 255}};
+  frames::write_npy(file.path, few, number::uint8);
+  EXPECT_EQ(frames::read_results(file.path, {1, 3}, "y", number::uint8), few);
+  frames::write_npy(file.path, few, number::boolean);
+  const frames::tensor flags{{0, 1, 1}, {1, 0, 1}};
+  EXPECT_EQ(frames::read_results(file.path, {1, 3}, "y", number::boolean), flags);
 
   {
-    runtime::npy_stream out(file.path + ".s", {1, 3}, number::int64);
+    frames::npy_stream out(file.path + ".s", {1, 3}, number::int64);
     out.add(few.data()), out.add(few.data() + 3), out.finish();
   }
-  EXPECT_EQ(runtime::read_results(file.path + ".s", {1, 3}, "y", number::int64), few);
+  EXPECT_EQ(frames::read_results(file.path + ".s", {1, 3}, "y", number::int64), few);
   ::unlink((file.path + ".s").c_str());
 
   const auto numbers = [](std::int64_t n) { return std::string(reinterpret_cast<const char*>(&n), 8); };
@@ -280,7 +286,7 @@ TEST(results, of_other_types) {
        {std::pair((std::int64_t{1} << 24) + 1, "holds 16777217, which no result can be"), {std::int64_t{3}, ""}}) {
     file.write(npy("{'descr': '<i8', 'fortran_order': True, 'shape': (2,), }", 0) + numbers(3) + numbers(n));
     try {
-      runtime::read_results(file.path, {1}, "y", number::int64);
+      frames::read_results(file.path, {1}, "y", number::int64);
       EXPECT_STREQ(error, "");
     } catch (const files::error& e) {
       EXPECT_TRUE(*error && std::string(e.what()).find(error) != std::string::npos) << e.what();
@@ -291,9 +297,9 @@ TEST(results, of_other_types) {
 // The disk is full from the start, in the header, or before the last byte.
 TEST(results, that_do_not_fit_leave_no_file) {
   const scratch file;
-  runtime::tensor_sink sink;
+  frames::tensor_sink sink;
   sink.add(7, {1, 300}, 5);
-  runtime::write_npy(file.path, sink.result(7));
+  frames::write_npy(file.path, sink.result(7));
   struct stat whole {
   }, s{};
   ASSERT_EQ(::stat(file.path.c_str(), &whole), 0);
@@ -306,7 +312,7 @@ TEST(results, that_do_not_fit_leave_no_file) {
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &less), 0);
     std::string text;
     try {
-      runtime::write_npy(file.path, sink.result(7));
+      frames::write_npy(file.path, sink.result(7));
     } catch (const files::error& e) {
       text = e.what();
     }
@@ -319,22 +325,22 @@ TEST(results, that_do_not_fit_leave_no_file) {
 
 TEST(frames, random_ones_are_standard_normal_and_of_the_seed) {
   std::vector<float> x(200'000), y(x.size());
-  runtime::random_frame(5, 0, 3, x.data(), static_cast<std::int64_t>(x.size()));
+  frames::random_frame(5, 0, 3, x.data(), static_cast<std::int64_t>(x.size()));
   double sum = 0, squares = 0, fourth = 0;
   for (double v : x) sum += v, squares += v * v, fourth += v * v * v * v;
   const auto n = static_cast<double>(x.size());
   EXPECT_NEAR(sum / n, 0, 0.01);
   EXPECT_NEAR(squares / n, 1, 0.01);
   EXPECT_NEAR(fourth / n, 2.85, 0.05);  // 3 - 6 / (5 · 8) of a sum of eight
-  runtime::random_frame(5, 0, 3, y.data(), static_cast<std::int64_t>(y.size()));
+  frames::random_frame(5, 0, 3, y.data(), static_cast<std::int64_t>(y.size()));
   EXPECT_EQ(x, y);
   for (const auto& [seed, input, frame] : {std::tuple{6, 0, 3}, {5, 1, 3}, {5, 0, 4}}) {
-    runtime::random_frame(static_cast<std::uint64_t>(seed), input, frame, y.data(), static_cast<std::int64_t>(y.size()));
+    frames::random_frame(static_cast<std::uint64_t>(seed), input, frame, y.data(), static_cast<std::int64_t>(y.size()));
     double together = 0;
     for (std::size_t i = 0; i < x.size(); ++i) together += static_cast<double>(x[i]) * static_cast<double>(y[i]);
     EXPECT_NEAR(together / n, 0, 0.01);
   }
-  runtime::tensor_source ahead, late;
+  frames::tensor_source ahead, late;
   ahead.add_random(0, {1, 8}, 0, 5, 10);
   late.add_random(0, {1, 8}, 0, 5, 1);
   for (std::int64_t f : {0, 1, 9, 12}) {
@@ -345,7 +351,7 @@ TEST(frames, random_ones_are_standard_normal_and_of_the_seed) {
 }
 
 TEST(frames, given_ones_come_in_turn) {
-  runtime::tensor_source source;
+  frames::tensor_source source;
   source.add(3, 3, [](std::int64_t frame, float* to) { to[0] = static_cast<float>(2 * frame); });
   for (std::int64_t f = 0; f < 8; ++f) {
     float x[2];
@@ -356,12 +362,12 @@ TEST(frames, given_ones_come_in_turn) {
 
 TEST(npy, remedies_for_other_shapes) {
   const tensor::shape picture{1, 3, 8, 10};
-  const auto remedy = [&](const std::vector<std::int64_t>& found) { return runtime::shape_remedy(found, picture); };
+  const auto remedy = [&](const std::vector<std::int64_t>& found) { return frames::shape_remedy(found, picture); };
   EXPECT_EQ(remedy({5, 8, 10, 3}), "its axes have another order: save it with .transpose(0, 3, 1, 2)");
-  EXPECT_EQ(runtime::shape_remedy({5, 3, 8, 10}, {1, 8, 10, 3}),
+  EXPECT_EQ(frames::shape_remedy({5, 3, 8, 10}, {1, 8, 10, 3}),
             "its axes have another order: save it with .transpose(0, 2, 3, 1)");
   EXPECT_EQ(remedy({8, 10, 3}), "its axes have another order: save it with .transpose(2, 0, 1)[np.newaxis]");
-  EXPECT_EQ(runtime::shape_remedy({3, 8, 10}, {1, 8, 10, 3}),
+  EXPECT_EQ(frames::shape_remedy({3, 8, 10}, {1, 8, 10, 3}),
             "its axes have another order: save it with .transpose(1, 2, 0)[np.newaxis]");
   const std::string reshape = "save it with .reshape(-1, 3, 8, 10) if only the axes differ";
   for (const auto& found :
@@ -380,52 +386,8 @@ TEST(npy, remedies_for_other_shapes) {
                             {10, 8, 3},
                             {5, 0, 240}})
     EXPECT_EQ(remedy(found), general);
-  EXPECT_EQ(runtime::shape_remedy({8, 8, 8}, {1, 8, 8, 8}), "save it with .reshape(-1, 8, 8, 8) if only the axes differ");
-  EXPECT_EQ(runtime::shape_remedy({4, 240}, {2, 3, 8, 10}), reshape);
+  EXPECT_EQ(frames::shape_remedy({8, 8, 8}, {1, 8, 8, 8}), "save it with .reshape(-1, 8, 8, 8) if only the axes differ");
+  EXPECT_EQ(frames::shape_remedy({4, 240}, {2, 3, 8, 10}), reshape);
   for (const auto& found : {std::vector<std::int64_t>{5, 240}, {3, 8, 10}, {8, 10, 3}})
-    EXPECT_EQ(runtime::shape_remedy(found, {2, 3, 8, 10}), general) << "half a frame";
-}
-
-TEST(affinity, of_units) {
-  const auto before = kernels::usable_cores();
-  ASSERT_FALSE(before.empty());
-  const int usable = static_cast<int>(before.size());
-  using platform::unit;
-  ::unsetenv("OMP_NUM_THREADS");
-  EXPECT_EQ(runtime::engage({unit::kind::cpu, 0, 0}, {}, 1, usable, "").threads, usable);
-  EXPECT_EQ(runtime::engage({unit::kind::cpu, 0, 0}, {}, 1000, usable, "").threads, 1);
-  EXPECT_EQ(runtime::engage({unit::kind::threads, 3, 0}, {}, 1, usable, "").threads, 3);
-  const auto many = runtime::engage({unit::kind::threads, usable + 1, 0}, {}, 1, usable, "; remedy");
-  EXPECT_NE(many.warning.find("; remedy"), std::string::npos);
-  ::setenv("OMP_NUM_THREADS", "1", 1);
-  EXPECT_EQ(runtime::engage({unit::kind::cpu, 0, 0}, {}, 1, usable, "").threads, 1);
-  for (const char* given : {"100000", "99999999999999999999"}) {
-    ::setenv("OMP_NUM_THREADS", given, 1);
-    const auto most = runtime::engage({unit::kind::cpu, 0, 0}, {}, 1, usable, "");
-    EXPECT_EQ(most.threads, 1024);
-    EXPECT_NE(most.warning.find("; 1024 threads are started"), std::string::npos) << most.warning;
-  }
-  ::unsetenv("OMP_NUM_THREADS");
-
-  const int last[] = {before.back()};
-  const auto one = runtime::engage({unit::kind::cores, 1, 0}, last, 1, usable, "");
-  EXPECT_EQ(one.warning, "");
-  EXPECT_EQ(kernels::usable_cores(), std::vector<int>{before.back()});
-  if (usable > 1) {  // one core of several is a mistake only if nobody chose it
-    EXPECT_NE(runtime::engage({unit::kind::cpu, 0, 0}, {}, 1, usable, "; remedy").warning.find("may use 1 of "),
-              std::string::npos);
-    EXPECT_EQ(runtime::engage({unit::kind::cpu, 0, 0}, {}, 1, usable, "; remedy", true).warning, "");
-    EXPECT_NE(runtime::engage({unit::kind::threads, 2, 0}, {}, 1, usable, "; remedy", true).warning, "");
-  }
-  ASSERT_TRUE(kernels::use_cores(before));
-  const int beyond[] = {before[0], 100000};
-  const auto half = runtime::engage({unit::kind::cores, 2, 0}, beyond, 1, usable, "");
-  EXPECT_NE(half.warning.find("core 100000"), std::string::npos) << half.warning;
-  EXPECT_EQ(half.cores, std::vector<int>{before[0]});
-  ASSERT_TRUE(kernels::use_cores(before));
-  const int none[] = {2147483647};
-  const auto lacking = runtime::engage({unit::kind::cores, 1, 0}, none, 1, usable, "");
-  EXPECT_NE(lacking.warning.find("core 2147483647"), std::string::npos) << lacking.warning;
-  EXPECT_EQ(lacking.threads, 1);
-  EXPECT_EQ(kernels::usable_cores(), before);
+    EXPECT_EQ(frames::shape_remedy(found, {2, 3, 8, 10}), general) << "half a frame";
 }

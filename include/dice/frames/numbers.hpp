@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace dice::runtime {
+namespace dice::frames {
 
 /// x as a T: rounded towards 0, and to the nearest that T holds; 0 for NaN. As a bool, any other number is true.
 template <class T> T as_number(float x) {
@@ -52,4 +52,4 @@ inline std::string type_name(dice::tensor::number n) {
   return names[static_cast<std::size_t>(n)];
 }
 
-}  // namespace dice::runtime
+}  // namespace dice::frames

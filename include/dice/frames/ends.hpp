@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <stdexcept>
 
-namespace dice::runtime {
+namespace dice::frames {
 
 /// Where frames come from. Called in the rank that holds the graph input `layer`, for frames 0, 1, 2, …
 class source {
@@ -42,4 +42,4 @@ inline const float* floats(const std::byte* at, const dice::tensor::type& as) {
   return floats(const_cast<std::byte*>(at), as);
 }
 
-}  // namespace dice::runtime
+}  // namespace dice::frames

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace dice::runtime {
+namespace dice::frames {
 
 namespace detail {
 
@@ -69,4 +69,4 @@ inline std::vector<std::int64_t> without_ones(std::span<const std::int64_t> exte
   return "make frames of the network's shape, or convert the model for these (onnx2hpp -i)";
 }
 
-}  // namespace dice::runtime
+}  // namespace dice::frames

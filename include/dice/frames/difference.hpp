@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace dice::runtime {
+namespace dice::frames {
 
 /// How far results may be from what is expected: `given`, or by their type. Integers must be equal.
 inline double tolerance_of(dice::tensor::number type, std::optional<double> given) {
@@ -40,4 +40,4 @@ struct difference {
   }
 };
 
-}  // namespace dice::runtime
+}  // namespace dice::frames

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace dice::kernels {
+namespace dice::this_host {
 
 inline constexpr int max_core = 1 << 20;  ///< no system has a core of this number
 
@@ -44,4 +44,4 @@ inline bool use_cores(std::span<const int> cores) {
   return done;
 }
 
-}  // namespace dice::kernels
+}  // namespace dice::this_host

@@ -5,9 +5,9 @@
 #include "dice/files/mapped.hpp"
 #include "dice/files/place.hpp"
 #include "dice/files/writer.hpp"
-#include "dice/runtime/numbers.hpp"
-#include "dice/runtime/shape_remedy.hpp"
-#include "dice/runtime/tensor.hpp"
+#include "dice/frames/numbers.hpp"
+#include "dice/frames/shape_remedy.hpp"
+#include "dice/frames/tensor.hpp"
 #include "dice/tensor/shape.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace dice::runtime {
+namespace dice::frames {
 
 /// Where the numbers of a .npy file begin, from its first 12 bytes.
 inline std::int64_t npy_header_bytes(const unsigned char* head) {
@@ -122,12 +122,12 @@ inline std::string type_name(std::string_view code) {
 /// What to do about numbers of type `code` in frames, or in expected results, where `wanted` is.
 [[gnu::cold]] inline std::string type_remedy(std::string_view code, bool results, dice::tensor::number wanted) {
   const auto convert =
-      "save it with .astype(np." + (wanted == dice::tensor::number::boolean ? "bool_" : runtime::type_name(wanted)) + ")";
+      "save it with .astype(np." + (wanted == dice::tensor::number::boolean ? "bool_" : frames::type_name(wanted)) + ")";
   if (code == "|O")
     return "its elements are Python objects, no numbers: join arrays of one shape, and save "
            "np.stack(list(A)).astype(np.float32)";
   if (wanted != dice::tensor::number::float32 && !results)
-    return "save the same numbers as " + runtime::type_name(wanted) + " or float32 (NumPy: x.astype(np.float32))";
+    return "save the same numbers as " + frames::type_name(wanted) + " or float32 (NumPy: x.astype(np.float32))";
   if (code != "|u1" || results) return convert;
   return convert + " / 255 if the model takes pictures from 0 to 1, or normalised as the model expects";
 }
@@ -283,4 +283,4 @@ inline void write_npy(const std::string& path, const tensor& all, dice::tensor::
   out.commit();
 }
 
-}  // namespace dice::runtime
+}  // namespace dice::frames

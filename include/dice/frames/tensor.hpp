@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace dice::runtime {
+namespace dice::frames {
 
 /// The form in which users hand over frames and receive results: row-major float32.
 using tensor = xt::xarray<float, xt::layout_type::row_major>;
@@ -43,4 +43,4 @@ template <class Shape> std::string shape_text(const Shape& s, const std::string&
   return out + (out.find(',') == std::string::npos && !first ? ",)" : ")");
 }
 
-}  // namespace dice::runtime
+}  // namespace dice::frames

@@ -5,7 +5,7 @@
 #include <condition_variable>
 #include <mutex>
 
-namespace dice::runtime {
+namespace dice::frames {
 
 /// When a call stops waiting.
 using deadline = std::chrono::steady_clock::time_point;
@@ -28,4 +28,4 @@ bool await(std::condition_variable& changed, std::unique_lock<std::mutex>& lock,
   return true;
 }
 
-}  // namespace dice::runtime
+}  // namespace dice::frames

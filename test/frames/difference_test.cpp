@@ -1,4 +1,4 @@
-#include "dice/runtime/difference.hpp"
+#include "dice/frames/difference.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 namespace {
 
-using dice::runtime::difference;
+using dice::frames::difference;
 
 TEST(difference, IsRelativeToTheLargestExpectedNumber) {
   difference d;

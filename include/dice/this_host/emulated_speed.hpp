@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-namespace dice::runtime {
+namespace dice::this_host {
 
 /// How many times slower than its core a CPU rank computes: the variable DICE_COMPUTE_SLOWER; 1 without it. Messages are not
 /// slower.
@@ -13,4 +13,4 @@ inline double compute_slower() {
   return factor > 1 && factor < 1e6 ? factor : 1;
 }
 
-}  // namespace dice::runtime
+}  // namespace dice::this_host

@@ -1,8 +1,8 @@
 // The threads of a rank and their cores.
 #pragma once
 
-#include "dice/kernels/cores.hpp"
 #include "dice/platform/unit.hpp"
+#include "dice/this_host/cores.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace dice::runtime {
+namespace dice::this_host {
 
 /// How a rank computes on this host, and a warning about it.
 struct thread_plan {
@@ -26,7 +26,7 @@ inline thread_plan engage(const platform::unit& u, std::span<const int> listed, 
                           const std::string& remedy, bool bound = false) {
   using kind = platform::unit::kind;
   thread_plan out;
-  const auto may = kernels::usable_cores();
+  const auto may = this_host::usable_cores();
   const int usable = may.empty() ? 1 : static_cast<int>(may.size());
   const auto few = [&](int have) {
     return "may use " + std::to_string(have) + " of " + std::to_string(online) + (online == 1 ? " core" : " cores");
@@ -34,8 +34,8 @@ inline thread_plan engage(const platform::unit& u, std::span<const int> listed, 
   switch (u.what) {
     case kind::cores: {
       std::string lacking;
-      kernels::use_cores(listed);
-      const auto got = kernels::usable_cores();
+      this_host::use_cores(listed);
+      const auto got = this_host::usable_cores();
       for (int c : listed) {
         bool there = false;
         for (int g : got) there |= g == c;
@@ -70,4 +70,4 @@ inline thread_plan engage(const platform::unit& u, std::span<const int> listed, 
   return out;
 }
 
-}  // namespace dice::runtime
+}  // namespace dice::this_host

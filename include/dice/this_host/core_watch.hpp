@@ -2,8 +2,9 @@
 // of control groups.
 #pragma once
 
-#include "dice/runtime/control_groups.hpp"
-#include "dice/runtime/figures.hpp"
+#include "dice/meta/clock.hpp"
+#include "dice/this_host/control_groups.hpp"
+#include "dice/this_host/core_use.hpp"
 
 #include <time.h>
 #include <unistd.h>
@@ -20,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace dice::runtime {
+namespace dice::this_host {
 
 namespace detail {
 
@@ -97,7 +98,7 @@ class core_watch {
   [[gnu::cold]] core_use used() const {
     const auto now_counted = detail::count_cores(root_, cores_, alone_);
     core_use out;
-    out.time = now() - begin_;
+    out.time = meta::now() - begin_;
     for (const auto& [thread, waited] : now_counted.waited)
       if (const auto at = before_.waited.find(thread); at != before_.waited.end())
         out.waited = std::max(out.waited, waited - at->second);
@@ -118,7 +119,7 @@ class core_watch {
   bool alone_;
   std::filesystem::path root_;
   detail::core_counters before_ = detail::count_cores(root_, cores_, alone_);
-  std::int64_t begin_ = now();
+  std::int64_t begin_ = meta::now();
 };
 
-}  // namespace dice::runtime
+}  // namespace dice::this_host

@@ -1,5 +1,5 @@
 // What a host's files say about its memory.
-#include "dice/runtime/host_memory.hpp"
+#include "dice/this_host/host_memory.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -30,13 +30,13 @@ struct host {
 
 TEST(host_memory, of_meminfo) {
   const host at;
-  EXPECT_EQ(runtime::memory_of_host(at.root).available, std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(this_host::memory_of_host(at.root).available, std::numeric_limits<std::int64_t>::max());
   at.write("proc/meminfo", "MemTotal:        8388608 kB\nMemFree:          100 kB\nMemAvailable:    4194304 kB\n");
-  const auto found = runtime::memory_of_host(at.root);
+  const auto found = this_host::memory_of_host(at.root);
   EXPECT_EQ(found.total, 8 * gib);
   EXPECT_EQ(found.available, 4 * gib);
   EXPECT_FALSE(found.limited);
-  const auto real = runtime::memory_of_host();
+  const auto real = this_host::memory_of_host();
   EXPECT_GT(real.available, 0);
   EXPECT_LE(real.available, real.total);
 }
@@ -46,11 +46,11 @@ TEST(host_memory, of_control_groups) {
   at.write("proc/meminfo", "MemTotal: 8388608 kB\nMemAvailable: 6291456 kB\n");
   at.write("proc/self/cgroup", "0::/a/b\n");
   at.write("sys/fs/cgroup/a/b/memory.max", "max\n");
-  EXPECT_EQ(runtime::memory_of_host(at.root).total, 8 * gib);
+  EXPECT_EQ(this_host::memory_of_host(at.root).total, 8 * gib);
   at.write("sys/fs/cgroup/a/memory.max", std::to_string(3 * gib));  // of the group above
   at.write("sys/fs/cgroup/a/memory.current", std::to_string(2 * gib));
   at.write("sys/fs/cgroup/a/memory.stat", "anon 1\nfile 99\ninactive_file " + std::to_string(gib / 2) + "\n");
-  auto found = runtime::memory_of_host(at.root);
+  auto found = this_host::memory_of_host(at.root);
   EXPECT_EQ(found.total, 3 * gib);
   EXPECT_EQ(found.available, gib + gib / 2);
   EXPECT_TRUE(found.limited);
@@ -59,14 +59,14 @@ TEST(host_memory, of_control_groups) {
   at.write("proc/self/cgroup", "5:cpu:/x\n4:memory:/on/the/host\n");
   at.write("sys/fs/cgroup/memory/memory.limit_in_bytes", std::to_string(2 * gib));
   at.write("sys/fs/cgroup/memory/memory.usage_in_bytes", std::to_string(gib));
-  found = runtime::memory_of_host(at.root);
+  found = this_host::memory_of_host(at.root);
   EXPECT_EQ(found.total, 2 * gib);
   EXPECT_EQ(found.available, gib);
   at.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712");  // none
-  EXPECT_FALSE(runtime::memory_of_host(at.root).limited);
-  EXPECT_FALSE(runtime::memory_of_host(at.root).shared);
+  EXPECT_FALSE(this_host::memory_of_host(at.root).limited);
+  EXPECT_FALSE(this_host::memory_of_host(at.root).shared);
   fs::remove(at.root / "proc/meminfo");
-  EXPECT_EQ(runtime::memory_of_host(at.root).total, std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(this_host::memory_of_host(at.root).total, std::numeric_limits<std::int64_t>::max());
 }
 
 TEST(host_memory, of_a_group_with_a_larger_limit_but_less_room) {
@@ -77,7 +77,7 @@ TEST(host_memory, of_a_group_with_a_larger_limit_but_less_room) {
   at.write("sys/fs/cgroup/a/b/memory.current", "0");
   at.write("sys/fs/cgroup/a/memory.max", std::to_string(4 * gib));  // shared with others, who use most of it
   at.write("sys/fs/cgroup/a/memory.current", std::to_string(3 * gib));
-  auto found = runtime::memory_of_host(at.root);
+  auto found = this_host::memory_of_host(at.root);
   EXPECT_EQ(found.total, 2 * gib);
   EXPECT_EQ(found.available, gib);
   EXPECT_TRUE(found.limited);
@@ -85,25 +85,26 @@ TEST(host_memory, of_a_group_with_a_larger_limit_but_less_room) {
     at.write("sys/fs/cgroup/a/b/memory.max", "max");
     at.write("sys/fs/cgroup/a/memory.max", std::to_string(limit));
     at.write("sys/fs/cgroup/a/memory.current", std::to_string(limit - gib));
-    found = runtime::memory_of_host(at.root);
+    found = this_host::memory_of_host(at.root);
     EXPECT_EQ(found.total, 8 * gib);
     EXPECT_EQ(found.available, gib);
     EXPECT_FALSE(found.limited);
-    EXPECT_NE(runtime::judge_memory(2 * gib, found).warning.find("only 1 GiB of 8 GiB are available to its control group;"),
-              std::string::npos);
+    EXPECT_NE(
+        this_host::judge_memory(2 * gib, found).warning.find("only 1 GiB of 8 GiB are available to its control group;"),
+        std::string::npos);
   }
 }
 
 TEST(host_memory, judged) {
-  const runtime::host_memory host{4 * gib, 2 * gib, true};
-  EXPECT_EQ(runtime::judge_memory(2 * gib, host).error + runtime::judge_memory(2 * gib, host).warning, "");
-  EXPECT_NE(runtime::judge_memory(3 * gib, host).warning.find("plan 3 GiB of memory, but only 2 GiB of 4 GiB (the limit"),
+  const this_host::host_memory host{4 * gib, 2 * gib, true};
+  EXPECT_EQ(this_host::judge_memory(2 * gib, host).error + this_host::judge_memory(2 * gib, host).warning, "");
+  EXPECT_NE(this_host::judge_memory(3 * gib, host).warning.find("plan 3 GiB of memory, but only 2 GiB of 4 GiB (the limit"),
             std::string::npos);
-  EXPECT_EQ(runtime::judge_memory(3 * gib, host).error, "");
-  EXPECT_NE(runtime::judge_memory(5 * gib, host).error.find("(--in-flight)"), std::string::npos);
-  const auto of_engine = runtime::judge_memory(5 * gib, host, true).error;
+  EXPECT_EQ(this_host::judge_memory(3 * gib, host).error, "");
+  EXPECT_NE(this_host::judge_memory(5 * gib, host).error.find("(--in-flight)"), std::string::npos);
+  const auto of_engine = this_host::judge_memory(5 * gib, host, true).error;
   EXPECT_EQ(of_engine.find("--"), std::string::npos) << of_engine;
   EXPECT_NE(of_engine.find("(engine_options::in_flight), or use more hosts"), std::string::npos) << of_engine;
-  EXPECT_NE(runtime::judge_memory(5 * gib, host).error.find("plan 5 GiB of memory, but it has 4 GiB (the limit of its"),
+  EXPECT_NE(this_host::judge_memory(5 * gib, host).error.find("plan 5 GiB of memory, but it has 4 GiB (the limit of its"),
             std::string::npos);
 }

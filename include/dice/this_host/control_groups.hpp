@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace dice::runtime {
+namespace dice::this_host {
 
 /// The folders of this process's control groups and of those above them, for `controller` ("cpu", "memory"), of cgroup v1
 /// and v2. `root` is "/". /proc/self/cgroup has lines "NUMBER:CONTROLLERS:PATH", of v2 without controllers. In a container
@@ -31,4 +31,4 @@ namespace dice::runtime {
   return out;
 }
 
-}  // namespace dice::runtime
+}  // namespace dice::this_host

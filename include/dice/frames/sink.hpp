@@ -1,14 +1,14 @@
 #pragma once
 
-#include "dice/runtime/frames.hpp"
-#include "dice/runtime/tensor.hpp"
+#include "dice/frames/ends.hpp"
+#include "dice/frames/tensor.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <map>
 #include <utility>
 
-namespace dice::runtime {
+namespace dice::frames {
 
 /// Collects the results of a rank's graph outputs, frames joined along the leading dimension.
 class tensor_sink final : public sink {
@@ -34,4 +34,4 @@ class tensor_sink final : public sink {
   std::map<int, tensor> results_;
 };
 
-}  // namespace dice::runtime
+}  // namespace dice::frames

@@ -2,9 +2,9 @@
 
 #include "dice/files/error.hpp"
 #include "dice/files/writer.hpp"
-#include "dice/runtime/npy.hpp"
-#include "dice/runtime/numbers.hpp"
-#include "dice/runtime/tensor.hpp"
+#include "dice/frames/npy.hpp"
+#include "dice/frames/numbers.hpp"
+#include "dice/frames/tensor.hpp"
 #include "dice/tensor/shape.hpp"
 
 #include <cerrno>
@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-namespace dice::runtime {
+namespace dice::frames {
 
 /// A .npy file of frames whose number is known only at the end. It grows under its name and ".partial", and is a valid file
 /// after each frame; a run that is killed leaves it there. For a device or a pipe, which takes the number of frames first,
@@ -92,4 +92,4 @@ class npy_stream {
   std::int64_t frames_ = 0;
 };
 
-}  // namespace dice::runtime
+}  // namespace dice::frames
