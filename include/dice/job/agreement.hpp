@@ -2,7 +2,7 @@
 
 #include "dice/channels/channel.hpp"
 #include "dice/job/record.hpp"
-#include "dice/weights/store.hpp"
+#include "dice/weights/file.hpp"
 
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 #include <exception>
 #include <new>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 namespace dice::job {
