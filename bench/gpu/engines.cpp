@@ -91,7 +91,8 @@ std::vector<candidate> candidates(const cudnn::target& on, const cudnn::descript
         for (const auto& known : notes)
           if (known.what == n) {
             c.notes.push_back(known.name);
-            c.precise &= known.precise, c.plain &= known.plain;
+            c.precise &= known.precise;
+            c.plain &= known.plain;
             c.tensor_cores |= n == CUDNN_NUMERICAL_NOTE_TENSOR_CORE;
           }
       out.push_back(std::move(c));
@@ -155,9 +156,12 @@ class probes {
   void one(int number, const layer& l, bool channels_last, int follows) {
     const auto extents = [](const tensor::shape& s) { return std::array{s[0], s[1], s[2], s[3]}; };
     cudnn::convolution c;
-    c.x = extents(l.in), c.y = extents(l.result());
+    c.x = extents(l.in);
+    c.y = extents(l.result());
     c.w = {l.op.channels, l.in[1] / l.op.group, l.op.kernel[0], l.op.kernel[1]};
-    c.strides = l.op.strides, c.dilations = l.op.dilations, c.pads = l.op.pads;
+    c.strides = l.op.strides;
+    c.dilations = l.op.dilations;
+    c.pads = l.op.pads;
     c.bias = c.relu = follows > 0, c.residual = follows > 1, c.channels_last = channels_last;
     const cudnn::target on{handle_, properties_ ? &*properties_ : nullptr};
     std::vector<candidate> all;
@@ -186,8 +190,12 @@ class probes {
         for (const auto extent : s) n *= extent;
         return bench_->numbers(n);
       };
-      at.workspace = begin_memory(results), at.room = room_, at.y = y_;
-      at.x = put(c.x), at.w = put(c.w), at.bias = put(std::array{c.y[1]});
+      at.workspace = begin_memory(results);
+      at.room = room_;
+      at.y = y_;
+      at.x = put(c.x);
+      at.w = put(c.w);
+      at.bias = put(std::array{c.y[1]});
       if (c.residual) at.residual = put(c.y);
       if (!c.bias) at.bias = nullptr;
     }
@@ -244,7 +252,8 @@ class probes {
     float most = 0, largest = std::numeric_limits<float>::min();
     bool number = true;
     for (std::size_t i = 0; i < got.size(); ++i) {
-      most = std::max(most, std::abs(got[i] - expected_[i])), largest = std::max(largest, std::abs(expected_[i]));
+      most = std::max(most, std::abs(got[i] - expected_[i]));
+      largest = std::max(largest, std::abs(expected_[i]));
       number &= std::isfinite(got[i]);
     }
     out.say("difference", number ? most / largest : 1e9f);
@@ -285,8 +294,14 @@ class probes {
     cudnn::descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
     std::vector<std::int64_t> ids{cudnn::names::x, cudnn::names::w, cudnn::names::y};
     std::vector<const void*> places{at.x, at.w, at.y};
-    if (at.bias) ids.push_back(cudnn::names::bias), places.push_back(at.bias);
-    if (at.residual) ids.push_back(cudnn::names::z), places.push_back(at.residual);
+    if (at.bias) {
+      ids.push_back(cudnn::names::bias);
+      places.push_back(at.bias);
+    }
+    if (at.residual) {
+      ids.push_back(cudnn::names::z);
+      places.push_back(at.residual);
+    }
     void* const workspace = at.workspace;
     pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids);
     pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, static_cast<std::int64_t>(places.size()),

@@ -49,11 +49,18 @@ int main() try {
   const auto convolve = [&](std::int64_t channels, std::int64_t extent, std::int64_t kernel) {
     const int pad = static_cast<int>(kernel) / 2;
     cudnn::convolution c;
-    c.x = {1, channels, extent, extent}, c.w = {channels, channels, kernel, kernel}, c.y = c.x;
-    c.pads = {pad, pad, pad, pad}, c.bias = c.relu = true;
+    c.x = {1, channels, extent, extent};
+    c.w = {channels, channels, kernel, kernel};
+    c.y = c.x;
+    c.pads = {pad, pad, pad, pad};
+    c.bias = c.relu = true;
     cudnn::operands o;
-    o.x = numbers, o.w = numbers + (1 << 22), o.bias = numbers, o.y = numbers + (1 << 23);
-    o.workspace = at, o.room = room;
+    o.x = numbers;
+    o.w = numbers + (1 << 22);
+    o.bias = numbers;
+    o.y = numbers + (1 << 23);
+    o.workspace = at;
+    o.room = room;
     if (!convolutions.run(c, o)) probe::line().say("step", "a convolution for which cuDNN has no engine");
   };
   convolve(64, 28, 1);

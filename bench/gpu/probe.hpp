@@ -31,7 +31,8 @@ class bench {
     check(cudaFree(nullptr), "be used");
     cudaDeviceProp about{};
     check(cudaGetDeviceProperties(&about, 0), "tell its properties");
-    name_ = about.name, cache_ = about.l2CacheSize;
+    name_ = about.name;
+    cache_ = about.l2CacheSize;
     check(cudaStreamCreateWithFlags(stream_.put(), cudaStreamNonBlocking), "make a stream");
     std::size_t free = 0, total = 0;
     check(cudaMemGetInfo(&free, &total), "tell its free memory");

@@ -135,7 +135,10 @@ int main(int argc, char** argv) try {
   double left = a.number("--shapes", 1e9);
   // The small ones first, so that a quick run has some.
   for (auto p = std::rbegin(all); p != std::rend(all) && left >= 1; ++p)
-    if (!quick || p->columns < 4096) measure(on, handle, *p, static_cast<int>(a.number("--most", 16)), quick), --left;
+    if (!quick || p->columns < 4096) {
+      measure(on, handle, *p, static_cast<int>(a.number("--most", 16)), quick);
+      --left;
+    }
   cublasLtDestroy(handle);
   return 0;
 } catch (const std::exception& e) {

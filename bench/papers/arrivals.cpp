@@ -104,8 +104,10 @@ void greedy_there(MPI_Comm comm, engine<whole>& engine, std::vector<float>& pict
   MPI_Request request;
   frames::tensor result;
   while (MPI_Irecv(picture.data(), bytes, MPI_BYTE, 0, 0, comm, &request), wait_for(request, 200us)) {
-    engine.push(writer(picture)), engine.take(result);
-    MPI_Isend(nullptr, 0, MPI_BYTE, 0, 1, comm, &request), wait_for(request, 50us);
+    engine.push(writer(picture));
+    engine.take(result);
+    MPI_Isend(nullptr, 0, MPI_BYTE, 0, 1, comm, &request);
+    wait_for(request, 50us);
   }
 }
 
@@ -117,23 +119,36 @@ void greedy_here(MPI_Comm comm, engine<whole>& engine, std::vector<float>& pictu
   std::atomic<bool> computes = false;
   std::jthread taker([&] {
     frames::tensor result;
-    while (engine.take(result)) done[at[0]] = steady::now(), computes = false;
+    while (engine.take(result)) {
+      done[at[0]] = steady::now();
+      computes = false;
+    }
   });
   for (int next = 0, finished = 0; finished < t.frames;) {
-    if (at[0] >= 0 && !computes) at[0] = -1, ++finished;
+    if (at[0] >= 0 && !computes) {
+      at[0] = -1;
+      ++finished;
+    }
     int is_sent = 1, is_done = 0;
     if (at[1] >= 0) {
-      MPI_Test(&sent, &is_sent, MPI_STATUS_IGNORE), MPI_Test(&answered, &is_done, MPI_STATUS_IGNORE);
-      if (is_sent && is_done) done[at[1]] = steady::now(), at[1] = -1, ++finished;
+      MPI_Test(&sent, &is_sent, MPI_STATUS_IGNORE);
+      MPI_Test(&answered, &is_done, MPI_STATUS_IGNORE);
+      if (is_sent && is_done) {
+        done[at[1]] = steady::now();
+        at[1] = -1;
+        ++finished;
+      }
     }
     for (const int rank : {t.faster, 1 - t.faster}) {
       if (at[rank] >= 0 || next == t.frames || steady::now() < t.arrival(next)) continue;
       at[rank] = next++;
       if (rank == 0) {
-        computes = true, engine.push(writer(picture));
+        computes = true;
+        engine.push(writer(picture));
       } else {
         MPI_Irecv(nullptr, 0, MPI_BYTE, 1, 1, comm, &answered);
-        MPI_Isend(picture.data(), bytes, MPI_BYTE, 1, 0, comm, &sent), is_sent = 0;
+        MPI_Isend(picture.data(), bytes, MPI_BYTE, 1, 0, comm, &sent);
+        is_sent = 0;
       }
     }
     if (at[0] < 0 && at[1] < 0 && next < t.frames) std::this_thread::sleep_until(t.arrival(next));
@@ -148,7 +163,10 @@ void run_greedy(const boost::mpi::communicator& world, const engine_options& opt
   auto engine = start<whole, alone>(options);
   auto picture = frame();
   frames::tensor result;
-  for (int k = 0; k < before; ++k) engine.push(writer(picture)), engine.take(result);
+  for (int k = 0; k < before; ++k) {
+    engine.push(writer(picture));
+    engine.take(result);
+  }
   t.begin = agreed_begin(world);
   if (world.rank()) greedy_there(world, engine, picture);
   else greedy_here(world, engine, picture, t);

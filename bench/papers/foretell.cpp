@@ -26,12 +26,16 @@ int main() {
   };
   for (int cut = 1; cut < problem.pieces; ++cut) {
     meta::array<cost::stage> stages;
-    stages.push_back({0, 0, cut}), stages.push_back({1, cut, problem.pieces});
+    stages.push_back({0, 0, cut});
+    stages.push_back({1, cut, problem.pieces});
     // Only cuts that keep the order of ids can be written as to<…> and from<…>.
     bool in_order = true;
     int last = -1;
     for (int l = 0; l < problem.piece_of.size(); ++l)
-      if (problem.piece_of[l] < cut) in_order = in_order && last == l - 1, last = l;
+      if (problem.piece_of[l] < cut) {
+        in_order = in_order && last == l - 1;
+        last = l;
+      }
     if (in_order) tell(stages);
   }
   for (const int device : {0, 1}) {

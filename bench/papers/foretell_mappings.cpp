@@ -52,9 +52,11 @@ void foretell() {
     const auto id = static_cast<int>(h);
     names[h] = "h" + std::to_string(h + 1);
     hosts[h] = {.name = names[h], .first_processor = id, .processors = 1, .kind = id};
-    host_of[h] = id, usable[h] = true;
+    host_of[h] = id;
+    usable[h] = true;
     processors[h] = {.unit = platform::unit_traits<threads<1>>::value, .profiled = true};
-    processors[h].sending = link(), processors[h].receiving = link();
+    processors[h].sending = link();
+    processors[h].receiving = link();
     processors[h].bytes_per_s = number() * 1e9;
     for (auto& t : times[h]) t = number() * 1e-3;
     seconds[h] = times[h];

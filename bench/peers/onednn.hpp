@@ -207,7 +207,10 @@ template <class Net> class engine {
     double least = std::numeric_limits<double>::max();
     if (ways.size() > 1)
       for (std::size_t k = 0; k < ways.size(); ++k)
-        if (const double t = time(ways[k], source, w, b); t < least) least = t, best = k;
+        if (const double t = time(ways[k], source, w, b); t < least) {
+          least = t;
+          best = k;
+        }
     if (ways.empty()) throw std::runtime_error("oneDNN has no convolution for a layer");
     const auto& p = ways[best];
     const auto from_memory = in(source, p.src_desc());

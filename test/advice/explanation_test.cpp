@@ -152,7 +152,8 @@ TEST(explain, cores_that_others_took_come_first) {
 
 TEST(explain, who_took_cores_is_said_once_for_each_host) {
   auto run = run_on_shared_cores<best>({.waited = 0.3, .stolen = 0.2, .others = 0.7, .threads = 1, .cores = 2});
-  run.lost[1].others = 1.3, run.lost[1].stolen = 0.1;  // the same programs, at another time
+  run.lost[1].others = 1.3;
+  run.lost[1].stolen = 0.1;  // the same programs, at another time
   const auto text = [&] { return advice::explained_text(assembly::program_of<sample::network, best>, run, nullptr); };
   run.hosts = {"h", "h"};
   auto page = text();
@@ -186,7 +187,8 @@ TEST(explain, the_best_mapping_has_none_better) {
 TEST(explain, one_device_may_be_the_best) {
   ASSERT_EQ((assembly::program_of<sample::network, best>.ranks()), 2);
   auto run = run_of<best>(1, 1e6);  // messages took a million times as long as predicted, and the ranks waited for them
-  run.period = run.links[0].seconds, run.idle.assign(2, 0.99);
+  run.period = run.links[0].seconds;
+  run.idle.assign(2, 0.99);
   const auto text = advice<best>(run);
   EXPECT_EQ(text.find("No mapping on several devices is better than a single device, which would reach "), 0u) << text;
   EXPECT_NE(text.find("dice::on<\"q\">"), std::string::npos);
@@ -213,7 +215,8 @@ TEST(explain, layers_that_take_longer_than_predicted_are_known_by_their_stage) {
   for (const double times : {0.5, 0.9, 1.1, 3.0}) {
     auto run = run_of<halves, twins>(1);
     ASSERT_EQ(run.stages.size(), 2u);
-    run.stages[1].seconds *= times, run.busy[1] *= times;
+    run.stages[1].seconds *= times;
+    run.busy[1] *= times;
     const auto seen = advice::detail::as_seen(f, p, run, expected);
     const int cut = seen.piece_of[p.plan.groups[run.stages[1].groups[0]].anchor];
     EXPECT_NEAR(seen.time(0, 0, cut), run.busy[0], 1e-12);
@@ -240,7 +243,9 @@ TEST(explain, time_that_messages_take) {
   const double sends = 200e-6 * run.links[0].messages + bytes / 1e7;
   EXPECT_NEAR(ahead.expected.message_seconds[0], sends, 1e-12);
   EXPECT_NEAR(ahead.expected.message_seconds[1], 300e-6 * run.links[0].messages + bytes / 2e7, 1e-12);
-  run.period = 10e-3, run.busy = {6e-3, 2e-3}, run.idle = {0.3, 0.8};  // rank 0 has 1 ms left, rank 1 nothing
+  run.period = 10e-3;
+  run.busy = {6e-3, 2e-3};
+  run.idle = {0.3, 0.8};  // rank 0 has 1 ms left, rank 1 nothing
   const auto& p = assembly::program_of<sample::network, halves>;
   const auto text = advice::explained_text(p, run, &ahead);
   EXPECT_EQ(words_after(text, "  handling messages and frames"),
@@ -270,7 +275,10 @@ TEST(explain, programs_without_other_mappings_do_not_hear_of_the_option) {
 TEST(explain, nothing_is_better_than_no_time) {
   using still = cluster<host<"s", board<"still", ram<1_GiB>, processor<threads<1>, profile<zeros>>>>>;
   report::seen_run run;
-  run.busy = {0}, run.idle = {0}, run.hosts = {"h"}, run.period = 1e-6;
+  run.busy = {0};
+  run.idle = {0};
+  run.hosts = {"h"};
+  run.period = 1e-6;
   const auto ahead = advice::advised(app::cluster_model_of<sample::network, on_slow, still>,
                                      assembly::program_of<sample::network, on_slow>, run);
   EXPECT_EQ(ahead.advice.find("No other mapping on this cluster"), 0u) << ahead.advice;
@@ -325,7 +333,8 @@ TEST(clocks, are_asked_again_at_the_end) {
     codes[rank] = app::rank_job(program, o, {}, ranks, channels::in_process::about, nullptr).run();
   };
   std::thread first(work, 0), second(work, 1);
-  first.join(), second.join();
+  first.join();
+  second.join();
   testing::internal::GetCapturedStdout();
   toy::jitter = 0;
   EXPECT_EQ(codes[0] + codes[1], 0);

@@ -43,9 +43,14 @@ TEST(explain, links_and_limits) {
   EXPECT_EQ(counted, static_cast<int>(messages.size()));
 
   report::seen_run run;
-  run.links = links, run.hosts = {"a", "b"}, run.period = 1e-3, run.in_flight = p.plan.in_flight;
+  run.links = links;
+  run.hosts = {"a", "b"};
+  run.period = 1e-3;
+  run.in_flight = p.plan.in_flight;
   const auto limit = [&](std::vector<double> busy, std::vector<double> idle, double link) {
-    run.busy = std::move(busy), run.idle = std::move(idle), run.links[0].seconds = link;
+    run.busy = std::move(busy);
+    run.idle = std::move(idle);
+    run.links[0].seconds = link;
     return advice::detail::limit_text(p, run);
   };
   EXPECT_EQ(limit({0.3e-3, 0.95e-3}, {0.6, 0.02}, 0.2e-3), "Bottleneck: rank 1 on b, which computes 95 % of the time.");
@@ -74,7 +79,9 @@ TEST(explain, tells_how_many_frames_it_knows) {
       if (f < 4 || (f == 4 && m == 0)) recorder.add({f * 1000 + 100, f * 1000 + 100, f, id, kind::receive});
     }
   report::summary figures;
-  figures.frames = 10, figures.seconds = 1, figures.ranks.resize(2);
+  figures.frames = 10;
+  figures.seconds = 1;
+  figures.ranks.resize(2);
   const auto run = report::seen(p, figures, {}, {report::message_events_part(recorder, steady(0))}, 6);
   std::int64_t least = 10;
   for (const auto& l : run.links) least = std::min(least, l.frames);

@@ -47,10 +47,12 @@ TEST(search_progress, is_shown_on_terminals_now_and_then) {
   std::FILE* to = std::fopen(::ptsname(terminal), "w");
   ASSERT_NE(to, nullptr);
   search(to);
-  std::fputs("end", to), std::fflush(to);
+  std::fputs("end", to);
+  std::fflush(to);
   const std::string expected = "\r\033[Ksearching: 42 %\r\033[Kend";
   EXPECT_EQ(read(terminal, expected.size()), expected);
-  std::fclose(to), ::close(terminal);
+  std::fclose(to);
+  ::close(terminal);
 }
 
 TEST(search_progress, is_not_written_to_files) {

@@ -144,7 +144,10 @@ TEST(cost, convolution_layout_names_the_right_elements) {
                       const auto phase = at / form.phase_size, place = at % form.phase_size;
                       const auto py = phase / form.x.phases, px = phase % form.x.phases;
                       auto row = place / form.pitch, column = place % form.pitch;
-                      if (column < form.x.shift(kx)) --row, column += form.pitch;  // zeros shared with the row before
+                      if (column < form.x.shift(kx)) {
+                        --row;
+                        column += form.pitch;
+                      }  // zeros shared with the row before
                       ASSERT_EQ(form.y.source(py, row), y * op.strides[0] + ky * op.dilations[0] - op.pads[0]);
                       ASSERT_EQ(form.x.source(px, column), x * op.strides[1] + kx * op.dilations[1] - op.pads[1]);
                     }

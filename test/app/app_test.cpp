@@ -290,8 +290,12 @@ TEST(results, top_of_each_picture_of_a_batch) {
 TEST(results, rows_of_batches) {
   const auto rows = [](std::vector<tensor::shape> inputs, const tensor::shape& output) {
     std::vector<graph::layer_info> layers(inputs.size() + 1);
-    for (std::size_t i = 0; i < inputs.size(); ++i) layers[i].output = tensor::type(inputs[i]), layers[i].is_input = true;
-    layers.back().output = tensor::type(output), layers.back().is_output = true;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      layers[i].output = tensor::type(inputs[i]);
+      layers[i].is_input = true;
+    }
+    layers.back().output = tensor::type(output);
+    layers.back().is_output = true;
     return app::rows_of({layers, {}}, static_cast<int>(inputs.size()));
   };
   EXPECT_EQ(rows({{8, 3, 4, 4}}, {8, 10}), 8);

@@ -60,7 +60,8 @@ TEST(Embedding, FunctionsThatCanOnlyBeMoved) {
   auto engine = dice::start<digits::network, two>(in_process);
   int seen = 0;
   engine.on_result([of = std::make_unique<std::size_t>(6), &seen](std::int64_t, const auto& view) mutable {
-    expect_scores(view, *of), ++seen;
+    expect_scores(view, *of);
+    ++seen;
   });
   auto frame = [of = std::make_unique<const tensor>(picture(6))](auto to) mutable { to = *of; };
   EXPECT_TRUE(engine.try_push(std::move(frame)));
@@ -206,7 +207,10 @@ TEST(Embedding, EmptyFunctionsAreRefusedWhenGiven) {
   EXPECT_EQ(refusal([&] { engine.push(writes_nothing); }), "push was given an empty function");
   EXPECT_EQ(refusal([&] { engine.try_push(std::move(writes_nothing)); }), "push was given an empty function");
   int seen = 0;
-  none = [&](std::int64_t, const view& found) { expect_scores(found, 8), ++seen; };
+  none = [&](std::int64_t, const view& found) {
+    expect_scores(found, 8);
+    ++seen;
+  };
   writes_nothing = [](place to) { to = picture(8); };
   engine.on_result(none);
   engine.push(writes_nothing);

@@ -404,7 +404,10 @@ TEST(EngineCalls, AListenerReplacesItself) {
       job.drain();
     };
     if (where > 0) pushes();
-    if (where > 1) job.close(), job.wait();
+    if (where > 1) {
+      job.close();
+      job.wait();
+    }
     job.listen(output, [&](std::int64_t, const float*) {
       ++first;
       listen(job, n);

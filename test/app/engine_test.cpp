@@ -153,7 +153,9 @@ TEST(Engine, SeveralInputsAndOutputs) {
       ASSERT_TRUE(f.take(job, 7, result));
       ASSERT_EQ(f.numbers(result), f.expected(7, k, 2));
     }
-    first.join(), second.join(), taker.join();
+    first.join();
+    second.join();
+    taker.join();
   }
 }
 
@@ -211,7 +213,10 @@ TEST(Engine, NumbersThatAreNotFiniteAreNamed) {
     f.options.check_numbers = true;
     stream_job job(f.program, f.options);
     fixture::push(job, 0, 0);
-    fixture::write(job, 0, [](float* to, std::int64_t n) { std::fill_n(to, n, 1.f), to[3] = NAN; });
+    fixture::write(job, 0, [](float* to, std::int64_t n) {
+      std::fill_n(to, n, 1.f);
+      to[3] = NAN;
+    });
     job.close();
     try {
       job.wait();

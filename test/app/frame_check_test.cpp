@@ -98,7 +98,8 @@ TEST(frame_check, refuses_bytes_and_integers) {
 
 TEST(frame_check, says_what_is_not_finite) {
   frame f(size, 1);
-  f[17] = nan, f[90] = -inf;
+  f[17] = nan;
+  f[90] = -inf;
   EXPECT_EQ(
       told(f),
       "here, frame 0: 2 of its 4800 numbers are NaN or infinite, first number 17, nan; frames are float32 numbers as the "

@@ -126,7 +126,9 @@ TEST(pictures, layouts_and_numbers) {
 TEST(pictures, sizes) {
   const auto placed = [](int width, int height, int to_width, int to_height, app::resize_mode m) {
     app::picture_form f;
-    f.width = to_width, f.height = to_height, f.resize = m;
+    f.width = to_width;
+    f.height = to_height;
+    f.resize = m;
     const auto [x, y] = app::detail::axes_of(width, height, f);
     return std::array{x.scaled, x.skipped(), x.margin(), y.scaled, y.skipped(), y.margin()};
   };
@@ -167,7 +169,9 @@ TEST(pictures, resizing_keeps_what_is_plain) {
   for (int i = 0; i < 200; ++i) {
     const int width = side(65535), height = side(std::min(65535, 300'000 / width + 1));
     app::picture_form f;
-    f.channels = 1, f.width = side(100), f.height = side(100);
+    f.channels = 1;
+    f.width = side(100);
+    f.height = side(100);
     f.resize = i % 2 ? app::resize_mode::crop : app::resize_mode::stretch;
     const std::vector<std::uint16_t> plain(static_cast<std::size_t>(width) * static_cast<std::size_t>(height), 13107);
     std::vector<float> to(static_cast<std::size_t>(f.elements()), -1);
@@ -299,14 +303,16 @@ TEST(input_files, of_bytes) {
   given(0, 2, 15, 15) = 200;
   frames::write_npy(npy.string(), given, number::uint8);
   app::input_files all({1, 3, 16, 16}, "input 'x'", o, number::uint8);
-  all.add(npy.string()), all.add(folder + "colour.png");
+  all.add(npy.string());
+  all.add(folder + "colour.png");
   std::vector<float> read(given.size()), bytes(read);
   all.read(0, read.data());
   EXPECT_TRUE(std::equal(read.begin(), read.end(), given.data()));
   all.read(1, bytes.data());
   EXPECT_GT(std::ranges::max(bytes), 100);
   app::options plain;
-  plain.mean = {0}, plain.deviation = {1};
+  plain.mean = {0};
+  plain.deviation = {1};
   app::input_files samples({1, 3, 16, 16}, "input 'x'", plain, number::uint8);  // as the options say
   samples.add(folder + "colour.png");
   samples.read(0, read.data());

@@ -38,8 +38,11 @@ network_tables::network_tables(const onnx2hpp::network& net, const std::string& 
 
   for (int id = 0; const auto& l : net.layers) {
     graph::layer_info info;
-    info.name = l.identifier, info.onnx_name = l.onnx_name, info.output = tensor::type(l.result);
-    info.first_edge = static_cast<int>(edges_.size()), info.edges = static_cast<int>(l.operands.size());
+    info.name = l.identifier;
+    info.onnx_name = l.onnx_name;
+    info.output = tensor::type(l.result);
+    info.first_edge = static_cast<int>(edges_.size());
+    info.edges = static_cast<int>(l.operands.size());
     for (const int from : l.operands) {
       edges_.push_back({from, id});
       carried_.push_back(net.layers[from].result);

@@ -38,7 +38,8 @@ TEST(predicted_parts, hosts_have_one_port) {
 TEST(predicted_parts, tiles_that_are_cut_count_as_a_whole) {
   const auto layer = [](std::int64_t rows, std::int64_t macs) {
     graph::layer_info out{};
-    out.output = {1, 16, rows, 14}, out.macs = macs;
+    out.output = {1, 16, rows, 14};
+    out.macs = macs;
     return out;
   };
   const auto part = [](std::int64_t begin, std::int64_t end) {
@@ -57,7 +58,8 @@ TEST(predicted_parts, a_step_takes_as_much_as_its_region) {
   const graph::network_view one{{&layer, 1}, {}, {}};
   schedule::step step{.layer = 0, .part = tensor::whole(layer.output)};
   EXPECT_DOUBLE_EQ(cost::detail::fraction(step, one), 1);
-  step.part.begin[2] = 7, step.part.end[3] = 4;
+  step.part.begin[2] = 7;
+  step.part.end[3] = 4;
   EXPECT_DOUBLE_EQ(cost::detail::fraction(step, one), 0.2);
 }
 
@@ -65,7 +67,9 @@ TEST(predicted_parts, a_step_takes_as_much_as_its_region) {
 TEST(predicted_parts, what_lies_in_place_is_not_copied) {
   const auto layer = [](std::int64_t rows, int first_edge, int edges) {
     graph::layer_info out{};
-    out.output = {1, 4, rows, 3}, out.first_edge = first_edge, out.edges = edges;
+    out.output = {1, 4, rows, 3};
+    out.first_edge = first_edge;
+    out.edges = edges;
     return out;
   };
   const graph::layer_info layers[]{layer(2, 0, 0), layer(6, 0, 0), layer(8, 0, 2), layer(4, 2, 1)};
@@ -78,7 +82,8 @@ TEST(predicted_parts, what_lies_in_place_is_not_copied) {
     schedule::plan_view plan{};
     plan.operands = operands;
     schedule::step step{.layer = layer_id, .output = at};
-    step.first_operand = 1, step.operands = layers[layer_id].edges;
+    step.first_operand = 1;
+    step.operands = layers[layer_id].edges;
     return cost::detail::copied_bytes(joined, plan, step, layer_id);
   };
   const auto moved = [&](std::int64_t by) {
@@ -109,7 +114,10 @@ TEST(predicted_parts, a_replica_with_other_layers_takes_fewer_frames) {
     parts::parts_view p{};
     p.parts = parts;
     schedule::plan_view plan{};
-    plan.groups = groups, plan.ranks = ranks, plan.replicas = sets, plan.members = of_sets;
+    plan.groups = groups;
+    plan.ranks = ranks;
+    plan.replicas = sets;
+    plan.members = of_sets;
     meta::array<double> seconds;
     for (const double t : {other, 1.0, 4.5}) seconds.push_back(t);
     cost::detail::expected_turns turns(p, plan, seconds);

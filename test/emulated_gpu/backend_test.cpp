@@ -44,7 +44,9 @@ class backend : public emulated::gpu_test {
  protected:
   void SetUp() override {
     gpu_test::SetUp();
-    on.stream = stream, on.name = "GPU", on.awake = true;
+    on.stream = stream;
+    on.name = "GPU";
+    on.awake = true;
   }
   /// Why there is no engine for `c`.
   std::string refusal(const copying& c) {
@@ -203,7 +205,8 @@ TEST_F(backend, a_recording_that_another_thread_broke_is_tried_again) {
   };
   d.start(d.record(body));
   EXPECT_EQ(calls, 4);
-  calls = 0, bad = 9;
+  calls = 0;
+  bad = 9;
   EXPECT_TRUE(has(error_of([&] { d.record(body); }), "cannot record kernels"));
 }
 

@@ -158,14 +158,16 @@ struct lines {
     const auto n = static_cast<std::int64_t>(columns ? l.columns : l.rows);
     const auto depth = static_cast<std::int64_t>(columns ? l.rows : l.columns);
     if (columns && l.type == CUDA_R_32F) {
-      at = static_cast<const float*>(from), pitch = l.pitch;
+      at = static_cast<const float*>(from);
+      pitch = l.pitch;
       return;
     }
     copied.resize(static_cast<std::size_t>(n * depth));
     for (std::int64_t i = 0; i < n; ++i)
       for (std::int64_t k = 0; k < depth; ++k)
         copied[i * depth + k] = emulated::read(*number_of(l.type), from, columns ? i * l.pitch + k : k * l.pitch + i);
-    at = copied.data(), pitch = depth;
+    at = copied.data();
+    pitch = depth;
   }
 };
 

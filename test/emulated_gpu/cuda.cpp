@@ -110,12 +110,21 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
     *p = cudaDeviceProp{};
     std::strcpy(p->name, "Emulated GPU");
     p->totalGlobalMem = m.total;
-    p->sharedMemPerBlock = 49152, p->regsPerBlock = 65536, p->warpSize = 32;
-    p->maxThreadsPerBlock = 1024, p->maxThreadsPerMultiProcessor = 2048;
-    p->major = 9, p->minor = 0, p->multiProcessorCount = 132;
-    p->l2CacheSize = 52428800, p->memoryBusWidth = 5120;
-    p->integrated = m.integrated, p->canMapHostMemory = 1, p->unifiedAddressing = 1;
-    p->concurrentKernels = 1, p->asyncEngineCount = 3;
+    p->sharedMemPerBlock = 49152;
+    p->regsPerBlock = 65536;
+    p->warpSize = 32;
+    p->maxThreadsPerBlock = 1024;
+    p->maxThreadsPerMultiProcessor = 2048;
+    p->major = 9;
+    p->minor = 0;
+    p->multiProcessorCount = 132;
+    p->l2CacheSize = 52428800;
+    p->memoryBusWidth = 5120;
+    p->integrated = m.integrated;
+    p->canMapHostMemory = 1;
+    p->unifiedAddressing = 1;
+    p->concurrentKernels = 1;
+    p->asyncEngineCount = 3;
     p->pciBusID = device + 1;
     return cudaSuccess;
   });
@@ -202,7 +211,8 @@ cudaError_t cudaMalloc(void** out, std::size_t bytes) {
     if (bytes > g.machine.total || g.used > g.machine.total - bytes) return cudaErrorMemoryAllocation;
     auto* at = new_memory(bytes);
     if (!at) return cudaErrorMemoryAllocation;
-    g.device[at] = bytes, g.used += bytes;
+    g.device[at] = bytes;
+    g.used += bytes;
     *out = at;
     return cudaSuccess;
   });
@@ -338,11 +348,14 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t on) {
     if (!s || !the().events.count(e)) return bad_handle;
     if (s->into) {
       if (s->into->broken) return cudaErrorStreamCaptureInvalidated;
-      e->in = s->into, e->seen = s->into->clocks[s], e->last = nullptr;
+      e->in = s->into;
+      e->seen = s->into->clocks[s];
+      e->last = nullptr;
       return cudaSuccess;
     }
     if (const auto code = put(*s, {}); code != cudaSuccess) return code;
-    e->in = nullptr, e->last = s->last;
+    e->in = nullptr;
+    e->last = s->last;
     return cudaSuccess;
   });
 }

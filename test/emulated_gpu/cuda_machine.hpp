@@ -266,8 +266,10 @@ inline cudaError_t unsafe() {
   auto code = cudaSuccess;
   for (auto* c : captures())
     if (c->mode == cudaStreamCaptureModeGlobal ||
-        (c->mode == cudaStreamCaptureModeThreadLocal && c->by == std::this_thread::get_id()))
-      c->broken = true, code = cudaErrorStreamCaptureUnsupported;
+        (c->mode == cudaStreamCaptureModeThreadLocal && c->by == std::this_thread::get_id())) {
+      c->broken = true;
+      code = cudaErrorStreamCaptureUnsupported;
+    }
   return code;
 }
 inline cudaError_t breaks(capture& c, cudaError_t code) {

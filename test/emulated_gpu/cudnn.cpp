@@ -46,7 +46,10 @@ void* library() {
     const __lsan::ScopedDisabler unwatched;
 #endif
     void* h = dlopen(DICE_REAL_CUDNN, RTLD_NOW | RTLD_LOCAL);
-    if (!h) std::fprintf(stderr, "emulated GPU: the real cuDNN cannot be loaded: %s\n", dlerror()), std::abort();
+    if (!h) {
+      std::fprintf(stderr, "emulated GPU: the real cuDNN cannot be loaded: %s\n", dlerror());
+      std::abort();
+    }
     return h;
   }();
   return handle;
@@ -64,7 +67,10 @@ template <class Result, class... Arguments> struct real_function {
 template <class Result, class... Arguments>
 real_function<Result, Arguments...> real(const char* name, Result (*emulated)(Arguments...)) {
   auto* f = reinterpret_cast<Result (*)(Arguments...)>(dlsym(library(), name));
-  if (!f || f == emulated) std::fprintf(stderr, "emulated GPU: the real cuDNN has no %s\n", name), std::abort();
+  if (!f || f == emulated) {
+    std::fprintf(stderr, "emulated GPU: the real cuDNN has no %s\n", name);
+    std::abort();
+  }
   return {f};
 }
 #define REAL(name)                                    \
@@ -89,8 +95,10 @@ cudnnBackendDescriptor_t properties() {
   static const cudnnBackendDescriptor_t made = [] {
     cudnnBackendDescriptor_t d = nullptr;
     if (REAL(cudnnBackendCreateDescriptor)(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, &d) != CUDNN_STATUS_SUCCESS ||
-        tell_h100(d) != CUDNN_STATUS_SUCCESS || REAL(cudnnBackendFinalize)(d) != CUDNN_STATUS_SUCCESS)
-      std::fprintf(stderr, "emulated GPU: the real cuDNN does not understand the H100's properties\n"), std::abort();
+        tell_h100(d) != CUDNN_STATUS_SUCCESS || REAL(cudnnBackendFinalize)(d) != CUDNN_STATUS_SUCCESS) {
+      std::fprintf(stderr, "emulated GPU: the real cuDNN does not understand the H100's properties\n");
+      std::abort();
+    }
     return d;
   }();
   return made;
@@ -317,7 +325,10 @@ cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t d, cudnnBackendA
   if (count) *count = n;
   if (status != CUDNN_STATUS_SUCCESS || type != CUDNN_TYPE_BACKEND_DESCRIPTOR || !to) return status;
   for (std::int64_t i = 0; i < std::min(n, room); ++i)
-    if (const auto p = find(static_cast<const cudnnBackendDescriptor_t*>(to)[i])) p->graph = r->graph, p->finalized = true;
+    if (const auto p = find(static_cast<const cudnnBackendDescriptor_t*>(to)[i])) {
+      p->graph = r->graph;
+      p->finalized = true;
+    }
   return status;
 }
 

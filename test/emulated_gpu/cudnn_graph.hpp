@@ -159,7 +159,8 @@ struct convolve {
       if (v.size() != 2) throw std::invalid_argument("a convolution that is not two-dimensional");
       return std::array<std::int64_t, 2>{v[0], v[1]};
     };
-    strides = pair(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES), dilations = pair(CUDNN_ATTR_CONVOLUTION_DILATIONS);
+    strides = pair(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES);
+    dilations = pair(CUDNN_ATTR_CONVOLUTION_DILATIONS);
     pads = pair(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS);  // padding at the ends follows from the result's extents
     flipped = how.value(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_CROSS_CORRELATION) == CUDNN_CONVOLUTION;
     alpha = static_cast<float>(r.scale(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, 1));
@@ -230,7 +231,10 @@ struct convolve {
     const float a = factors[0], b = factors[1], c = factors[2], d = factors[3];
     for (std::int64_t i = 0; i < chunk; ++i) {
       const float x = in[i];
-      sums[0][i] += a * x, sums[1][i] += b * x, sums[2][i] += c * x, sums[3][i] += d * x;
+      sums[0][i] += a * x;
+      sums[1][i] += b * x;
+      sums[2][i] += c * x;
+      sums[3][i] += d * x;
     }
   }
 };
@@ -250,7 +254,8 @@ struct pointwise {
     upper = number(CUDNN_ATTR_POINTWISE_RELU_UPPER_CLIP, std::numeric_limits<double>::infinity());
     slope = number(CUDNN_ATTR_POINTWISE_RELU_LOWER_CLIP_SLOPE, 0);
     keeps_nan = how.value(CUDNN_ATTR_POINTWISE_NAN_PROPAGATION, CUDNN_NOT_PROPAGATE_NAN) == CUDNN_PROPAGATE_NAN;
-    elu = number(CUDNN_ATTR_POINTWISE_ELU_ALPHA, 1), swish = number(CUDNN_ATTR_POINTWISE_SWISH_BETA, 1);
+    elu = number(CUDNN_ATTR_POINTWISE_ELU_ALPHA, 1);
+    swish = number(CUDNN_ATTR_POINTWISE_SWISH_BETA, 1);
     alpha1 = static_cast<float>(r.scale(CUDNN_ATTR_OPERATION_POINTWISE_ALPHA1, 1));
     alpha2 = static_cast<float>(r.scale(CUDNN_ATTR_OPERATION_POINTWISE_ALPHA2, 1));
     of(0, 0);  // throws if the function is not supported here

@@ -125,7 +125,10 @@ TEST_F(runtime, copies) {
   EXPECT_EQ(cudaHostGetDevicePointer(&seen, pageable, 0), cudaErrorInvalidValue);
 
   // Pinned memory is read when the copy runs, other memory when it is enqueued.
-  for (int i = 0; i < 4; ++i) p[i] = 5, pageable[i] = 6;
+  for (int i = 0; i < 4; ++i) {
+    p[i] = 5;
+    pageable[i] = 6;
+  }
   emulated::enqueue(stream, slow([] {}));
   EXPECT_EQ(cudaMemcpyAsync(d.at(), p, 8, cudaMemcpyHostToDevice, stream), cudaSuccess);
   EXPECT_EQ(cudaMemcpyAsync(d.at() + 2, pageable, 8, cudaMemcpyHostToDevice, stream), cudaSuccess);
@@ -203,11 +206,13 @@ TEST_F(runtime, a_forked_stream_joins_the_capture) {
 
   graph unjoined, unmatched;
   ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
-  cudaEventRecord(fork, stream), cudaStreamWaitEvent(other.stream, fork, 0);
+  cudaEventRecord(fork, stream);
+  cudaStreamWaitEvent(other.stream, fork, 0);
   emulated::enqueue(other.stream, [] {});
   EXPECT_EQ(cudaStreamEndCapture(stream, &unjoined.g), cudaErrorStreamCaptureUnjoined);
   ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
-  cudaEventRecord(fork, stream), cudaStreamWaitEvent(other.stream, fork, 0);
+  cudaEventRecord(fork, stream);
+  cudaStreamWaitEvent(other.stream, fork, 0);
   EXPECT_EQ(cudaStreamEndCapture(other.stream, &unmatched.g), cudaErrorStreamCaptureUnmatched);
   EXPECT_EQ(cudaStreamEndCapture(stream, &unmatched.g), cudaErrorStreamCaptureInvalidated);
 }

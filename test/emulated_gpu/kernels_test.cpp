@@ -233,7 +233,10 @@ TEST_F(kernels, pooling) {
       const auto residual = noise(n, 5);
       const numbers dy(n), dresidual(residual);
       auto q = p;
-      q.y = dy.at(), q.x = dx.at(), q.how = how, q.end.residual = dresidual.at();
+      q.y = dy.at();
+      q.x = dx.at();
+      q.how = how;
+      q.end.residual = dresidual.at();
       ASSERT_EQ(cudnn::start(q, stream), cudaSuccess);
       std::vector<float> expected;
       for (int i = 0; i < n; ++i) {
@@ -248,7 +251,10 @@ TEST_F(kernels, pooling) {
             if (r >= 0 && r < ih && c >= 0 && c < iw) window.push_back(x[at((plane * ih + r) * iw + c)]);
           }
         float sum = 0, largest = -std::numeric_limits<float>::infinity();
-        for (const float v : window) sum += v, largest = std::max(largest, v);
+        for (const float v : window) {
+          sum += v;
+          largest = std::max(largest, v);
+        }
         const float mean =
             sum / static_cast<float>(how == cudnn::pooling::mean_padded ? padded : static_cast<int>(window.size()));
         expected.push_back((how == cudnn::pooling::largest ? largest : mean) + residual[at(i)]);

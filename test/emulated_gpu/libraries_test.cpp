@@ -93,8 +93,14 @@ class libraries : public emulated::gpu_test {
     cudnn::descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
     std::vector<std::int64_t> ids{cudnn::names::x, cudnn::names::w, cudnn::names::y};
     std::vector<void*> where{t.dx.at() + skip, t.dw.at(), t.dy.at()};
-    if (c.residual) ids.push_back(cudnn::names::z), where.push_back(t.dz.at());
-    if (c.bias) ids.push_back(cudnn::names::bias), where.push_back(t.dbias.at());
+    if (c.residual) {
+      ids.push_back(cudnn::names::z);
+      where.push_back(t.dz.at());
+    }
+    if (c.bias) {
+      ids.push_back(cudnn::names::bias);
+      where.push_back(t.dbias.at());
+    }
     pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids);
     pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, static_cast<std::int64_t>(where.size()),
              where.data());
@@ -137,17 +143,56 @@ TEST_F(libraries, convolutions_of_all_kinds) {
   add([](auto& c) { c.bias = true; });
   add([](auto& c) { c.bias = c.relu = true; });
   add([](auto& c) { c.residual = c.bias = c.relu = true; });
-  add([](auto& c) { c.x[0] = 3, c.bias = true, c.channels_last = true; });
-  add([](auto& c) { c.w = {16, 4, 3, 3}, c.bias = true; });                                 // 2 groups
-  add([](auto& c) { c.w = {8, 1, 3, 3}, c.strides = {2, 2}, c.bias = true; });              // depthwise
-  add([](auto& c) { c.pads = {0, 0, 1, 1}, c.strides = {2, 2}, c.bias = c.relu = true; });  // TensorFlow's SAME
-  add([](auto& c) { c.dilations = {2, 2}, c.pads = {2, 2, 2, 2}, c.bias = true; });
-  add([](auto& c) { c.dilations = {2, 3}, c.strides = {3, 2}, c.bias = true; });
-  add([](auto& c) { c.x = {1, 5, 13, 11}, c.w = {7, 5, 5, 1}, c.pads = {2, 0, 2, 0}, c.alignment = 4, c.bias = true; });
   add([](auto& c) {
-    c.x = {1, 3, 33, 35}, c.w = {6, 3, 7, 7}, c.strides = {2, 2}, c.pads = {3, 3, 3, 3}, c.relu = c.bias = true;
+    c.x[0] = 3;
+    c.bias = true;
+    c.channels_last = true;
   });
-  add([](auto& c) { c.x = {2, 5, 9, 9}, c.w = {7, 5, 1, 1}, c.pads = {}, c.bias = true, c.channels_last = true; });
+  add([](auto& c) {
+    c.w = {16, 4, 3, 3};
+    c.bias = true;
+  });  // 2 groups
+  add([](auto& c) {
+    c.w = {8, 1, 3, 3};
+    c.strides = {2, 2};
+    c.bias = true;
+  });  // depthwise
+  add([](auto& c) {
+    c.pads = {0, 0, 1, 1};
+    c.strides = {2, 2};
+    c.bias = c.relu = true;
+  });  // TensorFlow's SAME
+  add([](auto& c) {
+    c.dilations = {2, 2};
+    c.pads = {2, 2, 2, 2};
+    c.bias = true;
+  });
+  add([](auto& c) {
+    c.dilations = {2, 3};
+    c.strides = {3, 2};
+    c.bias = true;
+  });
+  add([](auto& c) {
+    c.x = {1, 5, 13, 11};
+    c.w = {7, 5, 5, 1};
+    c.pads = {2, 0, 2, 0};
+    c.alignment = 4;
+    c.bias = true;
+  });
+  add([](auto& c) {
+    c.x = {1, 3, 33, 35};
+    c.w = {6, 3, 7, 7};
+    c.strides = {2, 2};
+    c.pads = {3, 3, 3, 3};
+    c.relu = c.bias = true;
+  });
+  add([](auto& c) {
+    c.x = {2, 5, 9, 9};
+    c.w = {7, 5, 1, 1};
+    c.pads = {};
+    c.bias = true;
+    c.channels_last = true;
+  });
   for (const auto& c : all) {
     const tensors t(c);
     const auto expected = loops(c, t.x, t.w, t.z, t.bias);
@@ -342,7 +387,8 @@ struct product {
   cublasLtMatrixLayout_t a = nullptr, b = nullptr, y = nullptr;
   cublasLtMatmulPreference_t preference = nullptr;
   ~product() {
-    cublasLtMatmulDescDestroy(how), cublasLtMatmulPreferenceDestroy(preference);
+    cublasLtMatmulDescDestroy(how);
+    cublasLtMatmulPreferenceDestroy(preference);
     for (auto l : {a, b, y}) cublasLtMatrixLayoutDestroy(l);
   }
 };
@@ -368,7 +414,9 @@ TEST_F(libraries, products_with_bias_and_relu) {
         const auto layout = [](cublasLtMatrixLayout_t* l, std::int64_t rows, std::int64_t columns) {
           cublasLtMatrixLayoutCreate(l, CUDA_R_32F, at(rows), at(columns), rows);
         };
-        layout(&p.a, ta ? depth : m, ta ? m : depth), layout(&p.b, tb ? n : depth, tb ? depth : n), layout(&p.y, m, n);
+        layout(&p.a, ta ? depth : m, ta ? m : depth);
+        layout(&p.b, tb ? n : depth, tb ? depth : n);
+        layout(&p.y, m, n);
         cublasLtMatmulPreferenceCreate(&p.preference);
         cublasLtMatmulHeuristicResult_t found[4];
         int count = 0;

@@ -24,7 +24,10 @@ namespace {
 
 constexpr int lanes_of_warp = 32, block = 128;
 
-void place(int n_blocks) { blockDim = dim3(block), gridDim = dim3(static_cast<unsigned>(n_blocks)); }
+void place(int n_blocks) {
+  blockDim = dim3(block);
+  gridDim = dim3(static_cast<unsigned>(n_blocks));
+}
 
 /// The fibers of one thread; they stay for the warps to come, because making them costs more than most warps.
 class fibers {
@@ -50,7 +53,10 @@ class fibers {
   void run(const std::function<void()>& body) {
     body_ = &body;
     first_ = threadIdx.x;
-    for (auto& l : lanes_) l.returned = false, l.shuffles = 0;
+    for (auto& l : lanes_) {
+      l.returned = false;
+      l.shuffles = 0;
+    }
     left_ = lanes_of_warp;
     go(caller, 0);
     body_ = nullptr;
@@ -90,7 +96,8 @@ class fibers {
 
   static void prepare(lane& l, int i) {
     l.stack = std::unique_ptr<char[]>(new char[stack_bytes]);
-    l.bottom = l.stack.get(), l.size = stack_bytes;
+    l.bottom = l.stack.get();
+    l.size = stack_bytes;
 #ifdef __SANITIZE_THREAD__
     l.tsan = __tsan_create_fiber(0);
 #endif
@@ -135,7 +142,10 @@ class fibers {
     const void* bottom = nullptr;
     std::size_t size = 0;
     __sanitizer_finish_switch_fiber(lanes_[at].fake_stack, &bottom, &size);
-    if (lanes_[caller].bottom == nullptr) lanes_[caller].bottom = bottom, lanes_[caller].size = size;
+    if (lanes_[caller].bottom == nullptr) {
+      lanes_[caller].bottom = bottom;
+      lanes_[caller].size = size;
+    }
 #endif
     current_ = at;
     if (at != caller) threadIdx.x = first_ + static_cast<unsigned>(at);
@@ -175,7 +185,8 @@ cudaError_t each(std::function<void()> body, int n, cudaStream_t on) {
     place(blocks);
     for (int b = 0; b < blocks; ++b)
       for (int t = 0; t < block; ++t) {
-        blockIdx.x = static_cast<unsigned>(b), threadIdx.x = static_cast<unsigned>(t);
+        blockIdx.x = static_cast<unsigned>(b);
+        threadIdx.x = static_cast<unsigned>(t);
         body();
       }
   });
@@ -188,7 +199,8 @@ cudaError_t warps(std::function<void()> body, int n, cudaStream_t on) {
     place(blocks);
     for (int b = 0; b < blocks; ++b)
       for (int w = 0; w < of_block; ++w) {
-        blockIdx.x = static_cast<unsigned>(b), threadIdx.x = static_cast<unsigned>(w * lanes_of_warp);
+        blockIdx.x = static_cast<unsigned>(b);
+        threadIdx.x = static_cast<unsigned>(w * lanes_of_warp);
         of_this_thread().run(body);
       }
   });

@@ -106,7 +106,8 @@ TEST(uses, of_the_standard_input) {
   const int before = ::dup(STDIN_FILENO);
   const auto with = [&](const std::string& file) {
     const int given = ::open(file.c_str(), O_RDONLY);
-    ::dup2(given, STDIN_FILENO), ::close(given);
+    ::dup2(given, STDIN_FILENO);
+    ::close(given);
     return files::reads_standard_input(false);
   };
   EXPECT_EQ(conflict({with(at("a")), files::writes(at("link"))}),
@@ -114,7 +115,8 @@ TEST(uses, of_the_standard_input) {
   EXPECT_EQ(conflict({with(at("a")), files::writes(at("b"))}), "");
   EXPECT_EQ(conflict({with(at("a")), files::writes("-")}), "");  // a file of this name
   EXPECT_EQ(conflict({with("/dev/null"), files::writes("/dev/null")}), "");
-  ::dup2(before, STDIN_FILENO), ::close(before);
+  ::dup2(before, STDIN_FILENO);
+  ::close(before);
 }
 
 TEST(writer, writes_whole_files) {
@@ -300,7 +302,8 @@ TEST(host_lock, is_held_by_one) {
     }
   };
   std::thread one(work), two(work);
-  one.join(), two.join();
+  one.join();
+  two.join();
   EXPECT_EQ(most, 1);
   EXPECT_EQ(count, 10);
 }

@@ -93,7 +93,9 @@ TEST(interrupts, a_signal_at_the_end_of_the_frames_is_not_lost) {
   });
   int lost = 0;
   for (int i = 1; i <= turns; ++i) {
-    stop_signal = 0, grace = 100, in_time = false;
+    stop_signal = 0;
+    grace = 100;
+    in_time = false;
     turn = i;
     for (volatile int k = i % 64; k > 0;) k = k - 1;
     files::interrupts::let_finish();
@@ -101,6 +103,8 @@ TEST(interrupts, a_signal_at_the_end_of_the_frames_is_not_lost) {
     ::alarm(0);
     lost += grace != 0 || stop_signal != SIGUSR1;
   }
-  stop_signal = 0, grace = 0, in_time = false;
+  stop_signal = 0;
+  grace = 0;
+  in_time = false;
   EXPECT_EQ(lost, 0);
 }

@@ -130,7 +130,10 @@ disk after_kill(std::size_t n, const disk& before) {
     const auto& c = calls[i];
     if (c.kind == call::create) names[c.name] = c.file;
     if (c.kind == call::write) apply_write(contents[c.file], c);
-    if (c.kind == call::rename) names[c.to] = names.at(c.name), names.erase(c.name);
+    if (c.kind == call::rename) {
+      names[c.to] = names.at(c.name);
+      names.erase(c.name);
+    }
     if (c.kind == call::unlink) names.erase(c.name);
   }
   for (const auto& [name, file] : names) out[name] = contents[file];
@@ -151,7 +154,10 @@ std::vector<disk> after_power_loss(std::size_t n, const disk& before) {
       for (std::size_t i = 0; i < named; ++i) {
         const auto& c = calls[i];
         if (c.kind == call::create) names[c.name] = c.file;
-        if (c.kind == call::rename) names[c.to] = names.at(c.name), names.erase(c.name);
+        if (c.kind == call::rename) {
+          names[c.to] = names.at(c.name);
+          names.erase(c.name);
+        }
         if (c.kind == call::unlink) names.erase(c.name);
       }
       std::map<int, std::string> contents;
@@ -176,7 +182,10 @@ struct scratch {
   std::string path = "/tmp/dice_power_" + std::to_string(::getpid()), file = path + "/f";
   scratch() {
     fs::create_directories(path);
-    calls.clear(), files_of.clear(), positions.clear(), known_files = 0;
+    calls.clear();
+    files_of.clear();
+    positions.clear();
+    known_files = 0;
   }
   ~scratch() { fs::remove_all(path); }
   /// Runs f, and records its calls.

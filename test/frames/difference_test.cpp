@@ -22,7 +22,8 @@ TEST(difference, IsRelativeToTheLargestExpectedNumber) {
 
 TEST(difference, OfTwoPartsIsThatOfTheWhole) {
   difference a, b;
-  a.add(3, 1), b.add(0, 8);
+  a.add(3, 1);
+  b.add(0, 8);
   b.add(a);
   EXPECT_EQ(b.largest, 8);
   a.add(difference{});

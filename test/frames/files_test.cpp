@@ -276,7 +276,9 @@ TEST(results, of_other_types) {
 
   {
     frames::npy_stream out(file.path + ".s", {1, 3}, number::int64);
-    out.add(few.data()), out.add(few.data() + 3), out.finish();
+    out.add(few.data());
+    out.add(few.data() + 3);
+    out.finish();
   }
   EXPECT_EQ(frames::read_results(file.path + ".s", {1, 3}, "y", number::int64), few);
   ::unlink((file.path + ".s").c_str());
@@ -327,7 +329,11 @@ TEST(frames, random_ones_are_standard_normal_and_of_the_seed) {
   std::vector<float> x(200'000), y(x.size());
   frames::random_frame(5, 0, 3, x.data(), static_cast<std::int64_t>(x.size()));
   double sum = 0, squares = 0, fourth = 0;
-  for (double v : x) sum += v, squares += v * v, fourth += v * v * v * v;
+  for (double v : x) {
+    sum += v;
+    squares += v * v;
+    fourth += v * v * v * v;
+  }
   const auto n = static_cast<double>(x.size());
   EXPECT_NEAR(sum / n, 0, 0.01);
   EXPECT_NEAR(squares / n, 1, 0.01);
@@ -345,7 +351,8 @@ TEST(frames, random_ones_are_standard_normal_and_of_the_seed) {
   late.add_random(0, {1, 8}, 0, 5, 1);
   for (std::int64_t f : {0, 1, 9, 12}) {
     float a[8], b[8];
-    ahead.fill(0, f, reinterpret_cast<std::byte*>(a), {1, 8}), late.fill(0, f, reinterpret_cast<std::byte*>(b), {1, 8});
+    ahead.fill(0, f, reinterpret_cast<std::byte*>(a), {1, 8});
+    late.fill(0, f, reinterpret_cast<std::byte*>(b), {1, 8});
     EXPECT_TRUE(std::equal(a, a + 8, b)) << f;
   }
 }

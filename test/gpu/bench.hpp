@@ -22,7 +22,10 @@ class gpu_bench {
 
   dice::kernels::cudnn::device& device() { return device_; }
   /// Frees all memory of room(), and forgets again().
-  void clear() { used_ = 0, again_ = {}; }
+  void clear() {
+    used_ = 0;
+    again_ = {};
+  }
   /// Memory of the GPU, at a multiple of 256.
   std::byte* room(std::int64_t bytes) {
     auto* const at = memory_ + used_;

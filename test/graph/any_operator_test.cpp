@@ -87,7 +87,9 @@ static_assert(graph::partial(some[1], 16, 48, false, in).visit([](const auto& op
 
 constexpr graph::layer_info described(const any_operator& op) {
   graph::layer_info layer;
-  layer.op = op.onnx(), layer.output = tensor::type(graph::infer(op, in)), layer.edges = 1;
+  layer.op = op.onnx();
+  layer.output = tensor::type(graph::infer(op, in));
+  layer.edges = 1;
   graph::edge edge{};
   if (!graph::describe(op, in, layer, &edge)) layer.name = "wrong";
   return layer;
@@ -113,7 +115,8 @@ TEST(AnyOperator, IsFoundByItsName) {
   const auto find = [&](const auto& op) {
     const auto found = graph::any_of(op.onnx, &op);
     EXPECT_EQ(found.onnx(), op.onnx);
-    names.insert(found.onnx()), ++all;
+    names.insert(found.onnx());
+    ++all;
   };
 #define DICE_FIND(name) find(ops::name{});
   DICE_OPERATORS(DICE_FIND)

@@ -151,11 +151,15 @@ region touched(const ops::detail::window& w, const region& out, const shape& in)
                      ix = x * w.strides[1] - w.pads[1] + kx * w.dilations[1];
           if (iy < 0 || iy >= in[2] || ix < 0 || ix >= in[3]) continue;
           region one;
-          one.begin[2] = iy, one.end[2] = iy + 1, one.begin[3] = ix, one.end[3] = ix + 1;
+          one.begin[2] = iy;
+          one.end[2] = iy + 1;
+          one.begin[3] = ix;
+          one.end[3] = ix + 1;
           r = first ? one : tensor::hull(r, one);
           first = false;
         }
-  r.begin[1] = 0, r.end[1] = in[1];
+  r.begin[1] = 0;
+  r.end[1] = in[1];
   return r;
 }
 
@@ -170,7 +174,10 @@ TEST(Ops, AWindowNeedsWhatItTouches) {
         for (std::int64_t y = 0; y < out[2]; ++y)
           for (std::int64_t end = y + 1; end <= out[2]; ++end) {
             region part = tensor::whole(out);
-            part.begin[2] = y, part.end[2] = end, part.begin[3] = 1, part.end[3] = 4;
+            part.begin[2] = y;
+            part.end[2] = end;
+            part.begin[3] = 1;
+            part.end[3] = 4;
             const auto needed = graph::input_region(op, 0, part, std::array{in}, out), read = touched(op.window(), part, in);
             EXPECT_TRUE(tensor::contains(needed, read));
             EXPECT_TRUE(dilation > 1 || needed == read);  // a dilated window may skip the first row
@@ -181,7 +188,10 @@ TEST(Ops, AWindowNeedsWhatItTouches) {
 TEST(Ops, RegionsOfOtherOperators) {
   const auto box = [](std::array<std::int64_t, 4> b, std::array<std::int64_t, 4> e) {
     region r;
-    for (int a = 0; a < 4; ++a) r.begin[a] = b[a], r.end[a] = e[a];
+    for (int a = 0; a < 4; ++a) {
+      r.begin[a] = b[a];
+      r.end[a] = e[a];
+    }
     return r;
   };
   const auto part = box({0, 2, 1, 0}, {1, 6, 3, 4});

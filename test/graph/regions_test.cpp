@@ -37,8 +37,10 @@ template <class Op> void needs_all_it_touches(const problem<Op>& p) {
       const auto needed = graph::input_region(p.op, static_cast<int>(k), part, graph::shapes(p.in), result);
       EXPECT_TRUE(tensor::empty(needed) || tensor::contains(tensor::whole(p.in[k]), needed)) << p.op.onnx;
       for (std::size_t i = 0; i < other.inputs[k].size(); ++i)
-        if (!inside(needed, p.in[k], static_cast<std::int64_t>(i)))
-          other.inputs[k][i] += static_cast<float>(1 + draw() % 100), ++spared;
+        if (!inside(needed, p.in[k], static_cast<std::int64_t>(i))) {
+          other.inputs[k][i] += static_cast<float>(1 + draw() % 100);
+          ++spared;
+        }
     }
     const auto found = compute<kernels::reference::backend>(other);
     for (std::size_t i = 0; i < found.size(); ++i)

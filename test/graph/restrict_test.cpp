@@ -124,7 +124,8 @@ region draw_part(const shape& s, const std::array<std::int64_t, region::axes>& s
     if (step == 0) continue;
     const auto below = [&](std::int64_t n) { return static_cast<std::int64_t>(draw() % static_cast<unsigned>(n)); };
     const auto parts = (s[a] + step - 1) / step, from = below(parts), to = from + 1 + below(parts - from);
-    out.begin[a] = from * step, out.end[a] = std::min(to * step, s[a]);
+    out.begin[a] = from * step;
+    out.end[a] = std::min(to * step, s[a]);
   }
   return out;
 }
@@ -144,7 +145,8 @@ void align(const ops::conv& op, const graph::shapes& in, const shape& result, in
            std::array<std::int64_t, region::axes>& steps) {
   if (variant == 0) return;
   const algorithm::winograd tiles(variant, op, in[0], result);
-  steps[2] = tiles.y.outputs, steps[3] = tiles.x.outputs;
+  steps[2] = tiles.y.outputs;
+  steps[3] = tiles.x.outputs;
 }
 
 template <class Op> void check_openmp(const layer<Op>& l, int draws) {
@@ -161,7 +163,8 @@ template <class Op> void check_openmp(const layer<Op>& l, int draws) {
       for (int n = 0; n < draws; ++n) {
         const auto out = draw_part(result, steps, draw);
         auto part = part_of(l, out).whole;
-        part.layout = layout, part.threads = 1 + n % 3;
+        part.layout = layout;
+        part.threads = 1 + n % 3;
         const graph::shapes of_part(part.in);
         if (v >= algorithm::variants<openmp>(part.op, of_part)) continue;  // too few channels for Winograd's algorithm
         const auto found =
@@ -313,15 +316,23 @@ TEST(Restrict, Broadcasts) {
       check_parts(of(op, {wide, other}));
       check_parts(of(op, {other, wide}));
       for (const auto which : {ops::constant::first, ops::constant::second}) {
-        op.which = which, op.fixed = other;
+        op.which = which;
+        op.fixed = other;
         check_parts(of(op, {wide}, {other}));
         op.fixed = wide;
         check_parts(of(op, {other}, {wide}));
       }
-      op.which = ops::constant::none, op.fixed = {};
+      op.which = ops::constant::none;
+      op.fixed = {};
     }
   };
-  all(ops::add{}), all(ops::sub{}), all(ops::mul{}), all(ops::div{}), all(ops::max{}), all(ops::min{}), all(ops::p_relu{});
+  all(ops::add{});
+  all(ops::sub{});
+  all(ops::mul{});
+  all(ops::div{});
+  all(ops::max{});
+  all(ops::min{});
+  all(ops::p_relu{});
   check_parts(of(ops::add{}, {{1, 17, 3, 4, 5}, {3, 4, 5}}));
   check_parts(of(ops::mul{.which = ops::constant::second, .fixed = {17, 1, 4, 1}}, {{1, 17, 3, 4, 5}}, {{17, 1, 4, 1}}));
   check_parts(of(ops::sum{}, {wide, {35, 1, 1}, {2, 1, 6, 7}}));

@@ -56,7 +56,10 @@ TEST(convolution_compared, equals_the_reference) {
                        .dilations = {dilation, dilation},
                        .pads = {py, px, py, px},
                        .bias = turn % 2 == 0};
-          if (turn % 3 == 1) op.pads[0] += 1, op.pads[3] += 2;
+          if (turn % 3 == 1) {
+            op.pads[0] += 1;
+            op.pads[3] += 2;
+          }
           if (dilation == 2) op.dilations[1] = 1 + turn % 2;
           const shape in{1 + turn % 7 / 6, channels[turn % 5], size[0], size[1]};
           ++turn;

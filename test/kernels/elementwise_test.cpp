@@ -55,7 +55,10 @@ template <class Backend, class Op> std::vector<float> of(const Op& op, std::vect
 // Relative error of each element, over the whole range: the tests above check only the largest values.
 TYPED_TEST(elementwise, exponentials_are_accurate) {
   std::vector<float> x;
-  for (float v = 1e-20f; v < 90; v *= 1.01f) x.push_back(v), x.push_back(-v);
+  for (float v = 1e-20f; v < 90; v *= 1.01f) {
+    x.push_back(v);
+    x.push_back(-v);
+  }
   const auto sigmoid = of<TypeParam>(ops::sigmoid{}, x), tanh = of<TypeParam>(ops::tanh{}, x);
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double s = 1 / (1 + std::exp(-static_cast<double>(x[i]))), t = std::tanh(static_cast<double>(x[i]));
@@ -69,8 +72,14 @@ TYPED_TEST(elementwise, exponentials_are_accurate) {
 TYPED_TEST(elementwise, functions_are_accurate) {
   using kind = graph::activation::kind;
   std::vector<float> x;
-  for (float v = 1e-30f; v < 1e30f; v *= 1.01f) x.push_back(v), x.push_back(-v);
-  for (float v = 0.25f; v < 40; v += 0.25f) x.push_back(v), x.push_back(-v);  // halves
+  for (float v = 1e-30f; v < 1e30f; v *= 1.01f) {
+    x.push_back(v);
+    x.push_back(-v);
+  }
+  for (float v = 0.25f; v < 40; v += 0.25f) {
+    x.push_back(v);
+    x.push_back(-v);
+  }  // halves
   const auto check = [&](kind is, auto f, double most) {
     const auto y = of<TypeParam>(ops::elementwise{.function = {is, 1, 1}}, x);
     for (std::size_t i = 0; i < x.size(); ++i) {

@@ -60,7 +60,8 @@ std::vector<float> run(const kernels::entry& group, [[maybe_unused]] bool on_gpu
 TYPED_TEST(group, convolution_with_residual_and_activation) {
   const auto x = values(256, 1), residual = values(256, 2), weights = values(16, 3);
   auto fused = alone<TypeParam, sample::conv2>;
-  fused.what.residual = true, fused.what.activation = sample::relu2::op.activation();
+  fused.what.residual = true;
+  fused.what.activation = sample::relu2::op.activation();
   const auto y = run<TypeParam>(fused, this->on_gpu, {x, residual}, {weights});
   for (std::size_t i = 0; i < 256; ++i) {
     double expected = residual[i];

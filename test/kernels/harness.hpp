@@ -104,7 +104,10 @@ template <class Op> struct problem {
   shape result() const { return graph::infer(op, graph::shapes(in)); }
   shape output() const {
     shape out = result();
-    if (pools_2x2) out[2] /= 2, out[3] /= 2;
+    if (pools_2x2) {
+      out[2] /= 2;
+      out[3] /= 2;
+    }
     return out;
   }
 };
@@ -202,7 +205,10 @@ inline std::vector<float> compute_here(const job& j) {
   buffer copies(kernels::converted_bytes(what, j.output));
   const auto run = [&] { kernels::run_converted(j.by, what, j.output, at, j.convert, copies.data()); };
   if (j.regions.empty()) run();
-  for (const auto& r : j.regions) at.part = &r, run();
+  for (const auto& r : j.regions) {
+    at.part = &r;
+    run();
+  }
 
   bool untouched = true;
   for (std::size_t i = 0; i < guard; ++i)
@@ -236,7 +242,8 @@ inline std::vector<float> compute_there(const job& j) {
   constexpr std::size_t guard = 32;  // elements on both sides
   const auto count = static_cast<std::size_t>(tensor::elements(j.output, j.layout_of(j.output)));
   std::vector<float> around(count + 2 * guard, std::numeric_limits<float>::quiet_NaN());
-  std::fill_n(around.begin(), guard, 12345.0f), std::fill_n(around.end() - guard, guard, 12345.0f);
+  std::fill_n(around.begin(), guard, 12345.0f);
+  std::fill_n(around.end() - guard, guard, 12345.0f);
   float* const output = there.put(around);
   if (j.in_place) {
     // A kernel runs several times before it is recorded, so each run needs the original input.

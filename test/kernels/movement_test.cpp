@@ -106,7 +106,8 @@ TEST(movement_compared, copies) {
 TEST(movement_compared, concat_equals_the_reference) {
   for (int axis = 0; axis < 4; ++axis) {
     shape a{2, 17, 40, 41}, b = a, d = a;
-    b[axis] = 5, d[axis] = 1;
+    b[axis] = 5;
+    d[axis] = 1;
     compare(make(ops::concat{.axis = axis}, {a, b, d, b}), "concat " + std::to_string(axis));
   }
   for (const std::int64_t last : {5, 16, 21})
@@ -130,7 +131,10 @@ TEST(movement_compared, parts_equal_the_reference) {
     for (int a = 0; a < s.rank; ++a) {
       op.extents[a] = from(1, s[a]);
       op.starts[a] = from(0, s[a] - op.extents[a]);
-      if (a > 1 && from(0, 3) == 0) op.starts[a] += op.extents[a] - 1, op.steps[a] = -1;
+      if (a > 1 && from(0, 3) == 0) {
+        op.starts[a] += op.extents[a] - 1;
+        op.steps[a] = -1;
+      }
     }
     if (from(0, 3) > 0) {  // blocks, the last of which may be cut
       op.starts[1] = op.starts[1] / 16 * 16;
@@ -201,9 +205,14 @@ TEST(movement_compared, interpolation_along_many_axes) {
   ops::resize op{.mode = ops::resizing::cubic, .to = {5, 6, 7, 5, 3}, .scales = {5.0f / 3, 1.5f, 7.0f / 4, 5.0f / 3, 1}};
   compare(make(op, {{3, 4, 4, 3, 3}}), "cubic along four axes");
   op = {.mode = ops::resizing::cubic, .to = {3, 5, 4, 6}, .from = ops::coordinates::tf_crop_and_resize};
-  for (int a = 0; a < 4; ++a) op.begin[a] = 0.125f, op.end[a] = 0.75f;
+  for (int a = 0; a < 4; ++a) {
+    op.begin[a] = 0.125f;
+    op.end[a] = 0.75f;
+  }
   compare(make(op, {{4, 5, 4, 7}}), "cubic crop");
-  op.begin[0] = std::numeric_limits<float>::quiet_NaN(), op.end[1] = 1e30f, op.extrapolation = 2;
+  op.begin[0] = std::numeric_limits<float>::quiet_NaN();
+  op.end[1] = 1e30f;
+  op.extrapolation = 2;
   compare(make(op, {{4, 5, 4, 7}}), "crop of no place");
 }
 
@@ -231,7 +240,11 @@ TEST(movement_compared, interpolation_equals_the_reference) {
       for (const bool outside : {false, true}) {
         ops::resize op{
             .mode = mode, .to = {2, 40, 13, 22}, .scales = {1, 1, 13.0f / 9, 2}, .from = where, .exclude_outside = outside};
-        if (where == from::tf_crop_and_resize) op.begin[2] = -0.25f, op.end[3] = 0.75f, op.extrapolation = 3;
+        if (where == from::tf_crop_and_resize) {
+          op.begin[2] = -0.25f;
+          op.end[3] = 0.75f;
+          op.extrapolation = 3;
+        }
         const auto name = "resize " + std::to_string(static_cast<int>(mode)) + ' ' + std::to_string(static_cast<int>(where));
         compare(make(op, {{2, 40, 9, 11}}), name);
         op.by_sizes = true;
@@ -239,9 +252,11 @@ TEST(movement_compared, interpolation_equals_the_reference) {
         op.by_sizes = false;
         op.to = {2, 5, 13, 22};
         compare(make(op, {{2, 5, 9, 11}}), name + " plain");
-        op.to = {3, 7, 4, 5}, op.scales = {1, 7.0f / 3, 4.0f / 9, 0.5f};
+        op.to = {3, 7, 4, 5};
+        op.scales = {1, 7.0f / 3, 4.0f / 9, 0.5f};
         compare(make(op, {{3, 3, 9, 10}}), name + " of channels");
-        op.to = {2, 24, 50}, op.scales = {1, 1, 50.0f / 19};
+        op.to = {2, 24, 50};
+        op.scales = {1, 1, 50.0f / 19};
         compare(make(op, {{2, 24, 19}}), name + " of rank 3");
       }
 }

@@ -71,7 +71,8 @@ void check(const kind& k) {
   double sum = 0, magnitude = 0;
   for (const double x : packed) {
     const double part = x * values(engine);
-    sum += part, magnitude += std::abs(part);
+    sum += part;
+    magnitude += std::abs(part);
   }
   // The instruction set may change only the rounding.
   EXPECT_TRUE(bytes == k.bytes && std::abs(sum - k.sum) <= 1e-6 * magnitude)

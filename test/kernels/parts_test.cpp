@@ -54,7 +54,8 @@ template <class Op> Op window_over(Op op, const shape& s, const region& out, reg
     const auto first = out.begin[a] * op.strides[i] - op.pads[i];
     const auto last = (out.end[a] - 1) * op.strides[i] - op.pads[i] + (op.kernel[i] - 1) * op.dilations[i] + 1;
     const auto padded = s[a] + op.pads[i + 2];
-    in.begin[a] = std::max<std::int64_t>(first, 0), in.end[a] = std::min(last, s[a]);
+    in.begin[a] = std::max<std::int64_t>(first, 0);
+    in.end[a] = std::min(last, s[a]);
     op.pads[i] = static_cast<int>(in.begin[a] - first);
     op.pads[i + 2] = static_cast<int>(std::min(last, padded) - in.end[a]);
     exceeds = exceeds || last > padded;
@@ -100,7 +101,10 @@ std::vector<region> regions_of(const shape& s, std::int64_t rows, std::int64_t c
   for (int i = 0; i < 3; ++i)
     for (int k = 0; k < 3; ++k) {
       region r = tensor::whole(s);
-      r.begin[2] = y[i], r.end[2] = y[i + 1], r.begin[3] = x[k], r.end[3] = x[k + 1];
+      r.begin[2] = y[i];
+      r.end[2] = y[i + 1];
+      r.begin[3] = x[k];
+      r.end[3] = x[k + 1];
       if (!tensor::empty(r)) out.push_back(r);
     }
   std::shuffle(out.begin(), out.end(), number.draw);
@@ -113,17 +117,31 @@ TEST(parts, convolutions) {
   for (int turn = 0; turn < 100 * more(); ++turn) {
     ops::conv op{.channels = number(3, 130), .kernel = number.of(windows), .bias = number(0, 3) > 0};
     shape in{number(0, 5) ? 1 : 2, number(3, 130), number(1, 26), number(1, 30)};
-    if (turn % 12 == 0) in[2] += 30, in[3] += 30;  // chunks and bands
-    const bool flat = turn % 9 == 0;               // rank 3
-    if (flat) in = {in[0], in[1], in[3]}, op.kernel[0] = 1;
+    if (turn % 12 == 0) {
+      in[2] += 30;
+      in[3] += 30;
+    }                                 // chunks and bands
+    const bool flat = turn % 9 == 0;  // rank 3
+    if (flat) {
+      in = {in[0], in[1], in[3]};
+      op.kernel[0] = 1;
+    }
     const auto kind = number(0, 5);
     if (kind == 0) in[1] = op.group = op.channels;
-    if (kind == 1) op.group = number(2, 8), in[1] = op.group * number(1, 16), op.channels = op.group * number(1, 16);
+    if (kind == 1) {
+      op.group = number(2, 8);
+      in[1] = op.group * number(1, 16);
+      op.channels = op.group * number(1, 16);
+    }
     const bool simple = number(0, 1);  // as Winograd's algorithm wants it
     for (std::size_t i = flat ? 1 : 0; i < 2; ++i) {
-      if (!simple) op.strides[i] = static_cast<int>(number(1, 3)), op.dilations[i] = static_cast<int>(number(1, 2));
+      if (!simple) {
+        op.strides[i] = static_cast<int>(number(1, 3));
+        op.dilations[i] = static_cast<int>(number(1, 2));
+      }
       const auto reach = (op.kernel[i] - 1) * op.dilations[i] + 1;
-      op.pads[i] = static_cast<int>(number(0, reach - 1)), op.pads[i + 2] = static_cast<int>(number(0, reach - 1));
+      op.pads[i] = static_cast<int>(number(0, reach - 1));
+      op.pads[i + 2] = static_cast<int>(number(0, reach - 1));
       auto& extent = in[static_cast<int>(i) + in.rank - 2];
       extent = std::max<std::int64_t>(extent, reach - op.pads[i] - op.pads[i + 2]);
     }
@@ -184,7 +202,8 @@ TEST(parts, convolutions) {
           under.begin[1] = out.begin[1] / (op.channels / op.group) * (in[1] / op.group);
           under.end[1] = under.begin[1] + part.op.group * (in[1] / op.group);
         }
-        part.in = {extents(under, in.rank)}, part.inputs = {cut(p.inputs[0], in, under)};
+        part.in = {extents(under, in.rank)};
+        part.inputs = {cut(p.inputs[0], in, under)};
         ASSERT_EQ(part.result(), extents(out, in.rank));
         const auto of_one = p.parameters[0].size() / static_cast<std::size_t>(op.channels);
         part.parameters[0] = {p.parameters[0].begin() + static_cast<std::ptrdiff_t>(of_one) * out.begin[1],
@@ -193,7 +212,10 @@ TEST(parts, convolutions) {
         if (!p.residual.empty()) part.residual = cut(p.residual, result, out);
         region written = out;
         if (p.pools_2x2)
-          for (int a = 2; a < 4; ++a) written.begin[a] /= 2, written.end[a] /= 2;
+          for (int a = 2; a < 4; ++a) {
+            written.begin[a] /= 2;
+            written.end[a] /= 2;
+          }
         const auto expected = cut(whole, p.output(), written);
         const auto part_how = algorithm::variant_openmp(part.op, graph::shapes(part.in), part.result(), v);
         for (part.threads = 1; part.threads <= 3; ++part.threads)
@@ -213,7 +235,7 @@ template <class Op> void compare_pools(Op op, random_numbers& number) {
   for (std::size_t i = 0; i < 2; ++i) {
     op.kernel[i] = static_cast<int>(number(1, std::min<std::int64_t>(5, in[static_cast<int>(i) + 2])));
     op.strides[i] = static_cast<int>(number(1, 3));
-    op.pads[i] = static_cast<int>(number(0, op.kernel[i] - 1)),
+    op.pads[i] = static_cast<int>(number(0, op.kernel[i] - 1));
     op.pads[i + 2] = static_cast<int>(number(0, op.kernel[i] - 1));
   }
   auto p = make(op, {in});
@@ -224,10 +246,12 @@ template <class Op> void compare_pools(Op op, random_numbers& number) {
   for (int a = 1; a < 4; ++a)
     if (number(0, 2)) std::tie(out.begin[a], out.end[a]) = number.interval(result[a], a == 1 ? 16 : 1);
   region under = tensor::whole(in);
-  under.begin[1] = out.begin[1], under.end[1] = out.end[1];
+  under.begin[1] = out.begin[1];
+  under.end[1] = out.end[1];
   auto part = p;
   part.op = window_over(op, in, out, under);
-  part.in = {extents(under, 4)}, part.inputs = {cut(p.inputs[0], in, under)};
+  part.in = {extents(under, 4)};
+  part.inputs = {cut(p.inputs[0], in, under)};
   ASSERT_EQ(part.result(), extents(out, 4));
   for (part.threads = 1; part.threads <= 3; ++part.threads)
     EXPECT_TRUE(same(compute<kernels::openmp::backend>(part), cut(whole, result, out))) << text(op, in) << text(out);
@@ -248,9 +272,11 @@ template <class Op> void compare_rows(const Op& op, random_numbers& number) {
   const auto result = p.result();
   region under = tensor::whole(in), out = tensor::whole(result);
   std::tie(under.begin[2], under.end[2]) = number.interval(in[2], 1);
-  out.begin[2] = under.begin[2], out.end[2] = under.end[2];
+  out.begin[2] = under.begin[2];
+  out.end[2] = under.end[2];
   auto part = p;
-  part.in = {extents(under, 4)}, part.inputs = {cut(p.inputs[0], in, under)};
+  part.in = {extents(under, 4)};
+  part.inputs = {cut(p.inputs[0], in, under)};
   EXPECT_TRUE(same(compute<kernels::openmp::backend>(part), cut(compute<kernels::openmp::backend>(p), result, out)))
       << op.onnx << " of " << in[1] << " channels, " << in[2] << " x " << in[3] << text(out);
 }
@@ -280,7 +306,8 @@ TEST(parts, products) {
     part.parameters[0] = {p.parameters[0].begin() + begin * op.depth, p.parameters[0].begin() + end * op.depth};
     part.parameters[1] = {p.parameters[1].begin() + begin, p.parameters[1].begin() + end};
     region out = tensor::whole(p.result());
-    out.begin[1] = begin, out.end[1] = end;
+    out.begin[1] = begin;
+    out.end[1] = end;
     for (part.threads = 1; part.threads <= 3; ++part.threads)
       EXPECT_TRUE(same(compute<kernels::openmp::backend>(part, ops::relu{}), cut(whole, p.result(), out)))
           << op.columns << " columns, depth " << op.depth << ", part [" << begin << ", " << end << ')';
@@ -304,7 +331,8 @@ TEST(parts, products_of_two_inputs) {
     for (int k = 0; k < 2; ++k) {
       const auto i = static_cast<std::size_t>(k);
       const auto under = graph::input_region(op, k, out, p.in, result);
-      part.in[i] = extents(under, 4), part.inputs[i] = cut(p.inputs[i], p.in[i], under);
+      part.in[i] = extents(under, 4);
+      part.inputs[i] = cut(p.inputs[i], p.in[i], under);
     }
     ASSERT_EQ(part.result(), extents(out, 4));
     EXPECT_TRUE(same(compute<kernels::openmp::backend>(part), cut(compute<kernels::openmp::backend>(p), result, out)))

@@ -103,7 +103,8 @@ void check(problem<Op> p, const std::string& what, const ending& e = {}, const a
   const auto how = forced ? *forced : algorithm::choose_openmp(p.op, graph::shapes(p.in), p.result());
   ASSERT_TRUE(how.pitched) << what;
   for (const auto as : {layout::plain, layout::blocked}) {
-    p.layout = as, p.threads = 1;
+    p.layout = as;
+    p.threads = 1;
     const auto expected = compute<kernels::openmp::backend>(p, e, how);
     for (p.threads = 1; p.threads <= 3; ++p.threads)
       for (const auto& b : {bands{true, true, true}, {true, false, true}, {false, true, false}, {false, false, true}}) {
@@ -170,7 +171,8 @@ TEST(pitch, groups_with_infinity) {
   auto p = make(conv(24, 3, 3, 1, 1, 8), {{2, 40, 9, 30}}, {{24, 5, 3, 3}, {24}});
   p.inputs[0][270 + 5] = std::numeric_limits<float>::infinity();
   check(p, "groups", ops::relu{});
-  p.op.pads = {}, p.residual.clear();
+  p.op.pads = {};
+  p.residual.clear();
   check(p, "groups, in place", ops::relu{});
 }
 
@@ -191,7 +193,8 @@ TEST(pitch, slices_and_concats) {
           "turned column", ops::sigmoid{});
     for (int axis = 0; axis < 4; ++axis) {
       shape a{2, 32, size, 7}, b = a, d = a;
-      b[axis] = 16, d[axis] = 1;
+      b[axis] = 16;
+      d[axis] = 1;
       check(make(ops::concat{.axis = axis}, {a, b, d}), "joined along axis " + std::to_string(axis));
     }
   }
@@ -205,7 +208,8 @@ TEST(pitch, concat_of_rows_in_place) {
     const auto result = p.result();
     const auto row = 5 * (as == layout::blocked ? tensor::block : 1);
     band first(p.in[0], as, 0, 0), last(p.in[2], as, 3, 1), output(result, as, 1, 2);
-    first.fill(p.inputs[0]), last.fill(p.inputs[2]);
+    first.fill(p.inputs[0]);
+    last.fill(p.inputs[2]);
     std::vector<float> values(static_cast<std::size_t>(result.elements()));
     for (std::int64_t c = 0; c < 80; ++c) std::copy_n(p.inputs[1].data() + c * 30, 30, values.data() + c * 45 + 10);
     output.fill(values);

@@ -13,10 +13,12 @@ algorithm::choice forced(int size, const problem<ops::conv>& p) {
   algorithm::choice out{.works = algorithm::form::blocked, .converts = true, .variant = size};
   if (size > 0) {
     const algorithm::winograd form(size, p.op, p.in[0], p.result());
-    out.packed_bytes = form.packed_bytes(), out.scratch_bytes = form.scratch_bytes();
+    out.packed_bytes = form.packed_bytes();
+    out.scratch_bytes = form.scratch_bytes();
   } else {
     const algorithm::convolution form(p.op, p.in[0], p.result());
-    out.packed_bytes = form.packed_bytes(), out.scratch_bytes = form.scratch_bytes();
+    out.packed_bytes = form.packed_bytes();
+    out.scratch_bytes = form.scratch_bytes();
   }
   return out;
 }
@@ -35,14 +37,16 @@ void compare_all(const ops::conv& op, const shape& in) {
     for (int size = 0; size <= sizes; ++size)
       for (const int threads : {1, 2, 3})
         for (const auto layout : {tensor::layout::plain, tensor::layout::blocked}) {
-          p.threads = threads, p.layout = layout;
+          p.threads = threads;
+          p.layout = layout;
           // Larger tiles multiply rounding errors by more.
           EXPECT_LE(error(compute<kernels::openmp::backend>(p, ops::relu{}, forced(size, p)), expected),
                     size + algorithm::winograd::min_pairs(op.kernel) > 3 ? 5e-5 : tolerance)
               << in[0] << 'x' << in[1] << 'x' << in[2] << 'x' << in[3] << " to " << op.channels << ", " << op.kernel[0]
               << 'x' << op.kernel[1] << ", size " << size << ", threads " << threads;
         }
-    p.threads = 1, p.layout = tensor::layout::plain;
+    p.threads = 1;
+    p.layout = tensor::layout::plain;
   }
 }
 
@@ -99,8 +103,10 @@ void compare_hot(const ops::conv& op, float hot, std::int64_t y, std::int64_t x)
       EXPECT_LE(error(found, expected), tolerance);
     }
     algorithm::winograd::axis axes[2];
-    if (size > 0)
-      axes[0] = algorithm::winograd(size, op, in, result).y, axes[1] = algorithm::winograd(size, op, in, result).x;
+    if (size > 0) {
+      axes[0] = algorithm::winograd(size, op, in, result).y;
+      axes[1] = algorithm::winograd(size, op, in, result).x;
+    }
     const auto is_near = [&](int axis, std::int64_t from, std::int64_t inputs, std::int64_t at) {
       return from - op.pads[axis] <= at && at < from - op.pads[axis] + inputs;
     };

@@ -33,7 +33,9 @@ TEST(measure, latency_and_bandwidth) {
   auto link = measure::detail::fitted(bytes, seconds);
   EXPECT_NEAR(link.seconds, 150e-6, 1e-9);
   EXPECT_NEAR(link.bytes_per_s, 12e6, 1);
-  seconds[0] = 20e-6, seconds[1] = 40e-6, seconds[5] *= 1.5;  // a burst, and a disturbance
+  seconds[0] = 20e-6;
+  seconds[1] = 40e-6;
+  seconds[5] *= 1.5;  // a burst, and a disturbance
   link = measure::detail::fitted(bytes, seconds);
   EXPECT_NEAR(link.seconds, 150e-6, 80e-6);
   EXPECT_NEAR(link.bytes_per_s, 12e6, 0.6e6);

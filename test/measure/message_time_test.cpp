@@ -46,7 +46,10 @@ class costly : public channels::endpoint {
   }
 
  private:
-  void start(int path) { path_ = path, looks_ = 4; }
+  void start(int path) {
+    path_ = path;
+    looks_ = 4;
+  }
   double seconds() const { return seconds(static_cast<std::size_t>(path_)); }
 
   double each_, of_kib_;

@@ -63,7 +63,8 @@ TEST(Batch, OutputsWithoutAllFramesOfTheBatch) {
   const auto merged = [](const std::vector<std::string>& y) {
     builder b;
     b.symbolic_input("x", {"batch", "4", "6", "6"}).output("y", y).ints("to", {1, -1});
-    b.node("Reshape", {"x", "to"}, {"r"}), b.node("Softmax", {"r"}, {"y"});
+    b.node("Reshape", {"x", "to"}, {"r"});
+    b.node("Softmax", {"r"}, {"y"});
     return b;
   };
   for (const auto& y : {std::vector<std::string>{"batch", "144"}, {"2", "144"}, {"1", "144"}, {"batch", "n"}})

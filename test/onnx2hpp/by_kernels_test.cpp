@@ -10,8 +10,18 @@ namespace {
 
 TEST(ByKernels, ConstantsAreComputed) {
   const auto matrix = [](builder& b) { b.floats("m", {2, 2}, {1, 2, 3, 4}); };
-  EXPECT_EQ(folded({2, 2}, [&](builder& b) { matrix(b), b.node("Trilu", {"m"}, {"c"}); }), (floats{1, 2, 0, 4}));
-  EXPECT_EQ(folded({2, 2}, [&](builder& b) { matrix(b), b.node("MatMul", {"m", "m"}, {"c"}); }), (floats{7, 10, 15, 22}));
+  EXPECT_EQ(folded({2, 2},
+                   [&](builder& b) {
+                     matrix(b);
+                     b.node("Trilu", {"m"}, {"c"});
+                   }),
+            (floats{1, 2, 0, 4}));
+  EXPECT_EQ(folded({2, 2},
+                   [&](builder& b) {
+                     matrix(b);
+                     b.node("MatMul", {"m", "m"}, {"c"});
+                   }),
+            (floats{7, 10, 15, 22}));
   EXPECT_EQ(folded({1, 1, 1, 1},
                    [](builder& b) {
                      b.floats("a", {1, 1, 1, 2}, {3, 4}).floats("w", {1, 1, 1, 2}, {5, 6}).floats("bias", {1}, {7});
@@ -20,9 +30,11 @@ TEST(ByKernels, ConstantsAreComputed) {
             (floats{3 * 5 + 4 * 6 + 7}));
   EXPECT_EQ(folded({1, 4},
                    [&](builder& b) {
-                     matrix(b), b.node("SequenceConstruct", {"m", "m"}, {"s"});
+                     matrix(b);
+                     b.node("SequenceConstruct", {"m", "m"}, {"s"});
                      set(b.node("ConcatFromSequence", {"s"}, {"w"}), "axis", 1);
-                     b.ints("zero", {0}), b.node("Gather", {"w", "zero"}, {"c"});
+                     b.ints("zero", {0});
+                     b.node("Gather", {"w", "zero"}, {"c"});
                    }),
             (floats{1, 2, 1, 2}));
   EXPECT_EQ(folded({65, 1, 1},
@@ -56,8 +68,11 @@ TEST(ByKernels, ResultsKeepTheirTypes) {
                    [&](builder& b) {
                      b.tensor("a", onnx::TensorProto::DOUBLE, {1, 4}).set_raw_data(doubles);
                      b.tensor("b", onnx::TensorProto::DOUBLE, {4, 1}).set_raw_data(doubles);
-                     b.node("MatMul", {"a", "b"}, {"p"}), b.node("Add", {"p", "b"}, {"s"});
-                     b.ints("zero", {0}), b.node("Gather", {"s", "zero"}, {"t"}), b.node("Flatten", {"t"}, {"c"});
+                     b.node("MatMul", {"a", "b"}, {"p"});
+                     b.node("Add", {"p", "b"}, {"s"});
+                     b.ints("zero", {0});
+                     b.node("Gather", {"s", "zero"}, {"t"});
+                     b.node("Flatten", {"t"}, {"c"});
                    }),
             (floats{31}));
 }
@@ -81,7 +96,9 @@ TEST(ByKernels, WorkIsLimited) {
   EXPECT_NE(refused({1 << 13, 1 << 13}, "Erf", false).find("tensors of more than 2^26 elements"), std::string::npos);
   builder b;
   b.input("x", {1}).output("y").ints("many", {(1 << 24) + 1}).ints("axes", {0});
-  b.node("Unsqueeze", {"many", "axes"}, {"m"}), b.node("Trilu", {"m"}, {"c"}), b.node("Add", {"x", "c"}, {"y"});
+  b.node("Unsqueeze", {"many", "axes"}, {"m"});
+  b.node("Trilu", {"m"}, {"c"});
+  b.node("Add", {"x", "c"}, {"y"});
   EXPECT_NE(problems(b).find("its constant has integers beyond 2^24"), std::string::npos) << problems(b);
 }
 

@@ -39,7 +39,10 @@ TEST(Constants, IndicesAndPartsBeyondTheAxisAreRefused) {
         [&](builder& b) {
           b.floats("m", {3, 1}, {1, 2, 3});
           auto& n = b.node("Split", {"m"}, {"first", "c"});
-          if (!sizes.empty()) b.ints("sizes", sizes), n.add_input("sizes");
+          if (!sizes.empty()) {
+            b.ints("sizes", sizes);
+            n.add_input("sizes");
+          }
         },
         opset);
   };
@@ -68,11 +71,22 @@ TEST(Constants, IntegersOf64BitsAreExact) {
   EXPECT_EQ(less("ReduceProd", {large, -1, -1}), 0);
   EXPECT_EQ(less("ReduceMean", {large, large + 2}), 1);
   // Integers wrap around, and their mean is rounded towards 0.
-  EXPECT_EQ(folded({1}, [](builder& b) { b.ints("v", {4, -1}), b.node("ReduceMean", {"v"}, {"c"}); }), (floats{1}));
-  EXPECT_EQ(folded({1}, [](builder& b) { b.ints("v", {-4, 1}), b.node("ReduceMean", {"v"}, {"c"}); }), (floats{-1}));
   EXPECT_EQ(folded({1},
                    [](builder& b) {
-                     b.ints("v", {1ll << 32, 3}), b.node("ReduceSumSquare", {"v"}, {"c"});
+                     b.ints("v", {4, -1});
+                     b.node("ReduceMean", {"v"}, {"c"});
+                   }),
+            (floats{1}));
+  EXPECT_EQ(folded({1},
+                   [](builder& b) {
+                     b.ints("v", {-4, 1});
+                     b.node("ReduceMean", {"v"}, {"c"});
+                   }),
+            (floats{-1}));
+  EXPECT_EQ(folded({1},
+                   [](builder& b) {
+                     b.ints("v", {1ll << 32, 3});
+                     b.node("ReduceSumSquare", {"v"}, {"c"});
                    }),
             (floats{9}));
 }
@@ -82,7 +96,8 @@ TEST(Constants, RangesOfLargeIntegers) {
   const auto of = [](std::int64_t start, std::int64_t limit, std::int64_t delta, std::int64_t less, std::int64_t count) {
     return folded({count}, [&](builder& b) {
       b.ints("s", {start}).ints("l", {limit}).ints("d", {delta}).ints("less", {less});
-      b.node("Range", {"s", "l", "d"}, {"r"}), b.node("Sub", {"r", "less"}, {"c"});
+      b.node("Range", {"s", "l", "d"}, {"r"});
+      b.node("Sub", {"r", "less"}, {"c"});
     });
   };
   EXPECT_EQ(of(-large, 1 - large, 1, -large, 1), (floats{0}));  // -large is no double
@@ -105,7 +120,8 @@ TEST(Constants, LargestAndSmallestOfNoNumbers) {
     const auto y = folded(
         {2},
         [&](builder& b) {
-          b.tensor("v", type, dims), b.ints("axes", {dims[0] == 0 ? 0 : 1});
+          b.tensor("v", type, dims);
+          b.ints("axes", {dims[0] == 0 ? 0 : 1});
           set(b.node(op, {"v", "axes"}, {"c"}), "keepdims", 0);
         },
         20);
@@ -138,7 +154,12 @@ TEST(Constants, LargestAndSmallestOfNoNumbers) {
 }
 
 TEST(Constants, ReluOfIntegers) {
-  EXPECT_EQ(folded({3}, [](builder& b) { b.ints("v", {-2, 0, 3}), b.node("Relu", {"v"}, {"c"}); }), (floats{0, 0, 3}));
+  EXPECT_EQ(folded({3},
+                   [](builder& b) {
+                     b.ints("v", {-2, 0, 3});
+                     b.node("Relu", {"v"}, {"c"});
+                   }),
+            (floats{0, 0, 3}));
 }
 
 TEST(Constants, UnsignedIntegersBeyondInt64) {
@@ -146,17 +167,25 @@ TEST(Constants, UnsignedIntegersBeyondInt64) {
     const std::uint64_t numbers[] = {std::uint64_t{1} << 63, 1};
     b.tensor("u", onnx::TensorProto::UINT64, {2}).set_raw_data(numbers, sizeof numbers);
   };
-  EXPECT_EQ(folded({2}, [&](builder& b) { with(b), b.node("Identity", {"u"}, {"c"}); }), (floats{0x1p63f, 1}));
+  EXPECT_EQ(folded({2},
+                   [&](builder& b) {
+                     with(b);
+                     b.node("Identity", {"u"}, {"c"});
+                   }),
+            (floats{0x1p63f, 1}));
   for (const char* op : {"Less", "GreaterOrEqual", "Max", "Min", "Div", "Mod"})
     EXPECT_NE(refused([&](builder& b) {
-                with(b), b.node(op, {"u", "u"}, {"c"});
+                with(b);
+                b.node(op, {"u", "u"}, {"c"});
               }).find("its constant has integers of 2^63 and more"),
               std::string::npos)
         << op;
   for (const char* op : {"ReduceMax", "ReduceMin", "ReduceMean", "Clip"})
-    EXPECT_NE(
-        refused([&](builder& b) { with(b), b.node(op, {"u"}, {"c"}); }).find("its constant has integers of 2^63 and more"),
-        std::string::npos)
+    EXPECT_NE(refused([&](builder& b) {
+                with(b);
+                b.node(op, {"u"}, {"c"});
+              }).find("its constant has integers of 2^63 and more"),
+              std::string::npos)
         << op;
 }
 
@@ -176,7 +205,8 @@ TEST(Constants, RealsBecomeTheNearestIntegers) {
 TEST(Constants, NanStaysInMaxAndMin) {
   const auto of = [](const char* op, std::vector<std::string> inputs, std::vector<std::int64_t> result) {
     const auto y = folded(result, [&](builder& b) {
-      b.floats("a", {2}, {1, std::nanf("")}).floats("b", {2}, {2, 3}), b.node(op, inputs, {"c"});
+      b.floats("a", {2}, {1, std::nanf("")}).floats("b", {2}, {2, 3});
+      b.node(op, inputs, {"c"});
     });
     return std::count_if(y.begin(), y.end(), [](float v) { return std::isnan(v); });
   };

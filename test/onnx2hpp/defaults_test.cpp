@@ -36,7 +36,10 @@ const auto with_block = [](builder&, onnx::NodeProto& n) { set(n, "blocksize", 2
 
 /// A constant input.
 auto with(const char* name, std::vector<std::int64_t> values) {
-  return [=](builder& b, onnx::NodeProto& n) { b.ints(name, values), n.add_input(name); };
+  return [=](builder& b, onnx::NodeProto& n) {
+    b.ints(name, values);
+    n.add_input(name);
+  };
 }
 
 const auto a_pool_of = [](const auto& op) {
@@ -51,7 +54,8 @@ const left_out all_left_out[] = {
      17,
      {1, 3, 5, 6},
      [](builder& b, onnx::NodeProto& n) {
-       b.weights("w", {4, 3, 2, 3}), n.add_input("w");
+       b.weights("w", {4, 3, 2, 3});
+       n.add_input("w");
      },
      [](const network& net) {
        const auto& op = first<ops::conv>(net);
@@ -77,7 +81,8 @@ const left_out all_left_out[] = {
      {2, 3},  // alpha = beta = 1, nothing is transposed
      [](builder& b, onnx::NodeProto& n) {
        b.floats("w", {3, 2}, {1, 2, 3, 4, 5, 6}).floats("c", {2}, {7, 8});
-       n.add_input("w"), n.add_input("c");
+       n.add_input("w");
+       n.add_input("c");
      },
      [](const network& net) {
        EXPECT_EQ(operators(net), "MatMul");
@@ -184,7 +189,10 @@ const left_out all_left_out[] = {
     {"Slice",
      17,
      {4, 5},  // the first axes, step 1
-     [](builder& b, onnx::NodeProto& n) { with("s", {1})(b, n), with("e", {3})(b, n); },
+     [](builder& b, onnx::NodeProto& n) {
+       with("s", {1})(b, n);
+       with("e", {3})(b, n);
+     },
      [](const network& net) {
        EXPECT_EQ(result(net), (shape{2, 5}));
        EXPECT_EQ(first<ops::slice>(net).starts[0], 1);
@@ -193,7 +201,10 @@ const left_out all_left_out[] = {
     {"Slice",
      9,
      {4, 5},
-     [](builder&, onnx::NodeProto& n) { set_list(n, "starts", {1}), set_list(n, "ends", {3}); },
+     [](builder&, onnx::NodeProto& n) {
+       set_list(n, "starts", {1});
+       set_list(n, "ends", {3});
+     },
      [](const network& net) {
        EXPECT_EQ(result(net), (shape{2, 5}));
      }},
@@ -240,8 +251,10 @@ const left_out all_left_out[] = {
      {1, 2},
      [](builder&, onnx::NodeProto& n) {
        auto* scales = n.add_attribute();
-       scales->set_name("scales"), scales->set_type(onnx::AttributeProto::FLOATS);
-       scales->add_floats(1), scales->add_floats(3);
+       scales->set_name("scales");
+       scales->set_type(onnx::AttributeProto::FLOATS);
+       scales->add_floats(1);
+       scales->add_floats(3);
      },
      [](const network& net) { EXPECT_EQ(first<ops::resize>(net).factors[1], 3); }},  // mode nearest
     {"Dropout", 17, {1, 2}, nullptr, [](const network& net) { EXPECT_EQ(operators(net), ""); }},
@@ -305,7 +318,8 @@ TEST(Values, OfGemm) {
     b.input("x", {2, 2}).output("y").floats("w", {2, 3}, {1, 2, 3, 4, 5, 6});
     b.floats("c", {c.dim, c.dim + c.rank}, values);
     auto& n = b.node("Gemm", {"x", "w", "c"}, {"y"});
-    set(n, "alpha", 3.0f), set(n, "beta", -0.5f);
+    set(n, "alpha", 3.0f);
+    set(n, "beta", -0.5f);
     return convert(b);
   };
   const std::vector<float> w{3, 12, 6, 15, 9, 18};

@@ -269,10 +269,12 @@ TEST(Expect, FilesThatCannotBeUsed) {
   b.folder.write("t/y.pb", proto({4}, {1, 7, 5, 1}, true));
   b.refuses({"y.pb\" holds float32 (4,); tensor \"y\" is float32 (N, 2)"});
   onnx::TensorProto wrong;
-  wrong.set_data_type(onnx::TensorProto::INT64), wrong.add_dims(0);
+  wrong.set_data_type(onnx::TensorProto::INT64);
+  wrong.add_dims(0);
   b.folder.write("t/y.pb", wrong.SerializeAsString());
   b.refuses({"y.pb\" holds elements of type INT64; tensor \"y\" is float32"});
-  fs::remove(t / "y.pb"), fs::remove(t / "a_b_0.npy");
+  fs::remove(t / "y.pb");
+  fs::remove(t / "a_b_0.npy");
   b.refuses({"--expect has values of graph inputs only"});
 }
 

@@ -55,7 +55,9 @@ TEST(Padding, OfResultsOfReluJoinsMaxPool) {
     b.node(before, {"x"}, {"r"});
     b.node("Pad", {"r", "pads"}, {"p"});
     auto& pool = b.node("MaxPool", {"p"}, {"y"});
-    set(pool, "kernel_shape", {3, 3}), set(pool, "strides", {2, 2}), set(pool, "dilations", {dilation, dilation});
+    set(pool, "kernel_shape", {3, 3});
+    set(pool, "strides", {2, 2});
+    set(pool, "dilations", {dilation, dilation});
     EXPECT_LT(error(b), 1e-6);
     return operators(convert(b));
   };
@@ -126,22 +128,28 @@ TEST(HardFunctions, InEveryOrderOfTheFactors) {
     const auto then = [&](const char* op, const char* p, const char* q, const char* out) { b.node(op, {p, q}, {out}); };
     switch (order) {
       case 0:
-        then("Div", "c", "six", "h"), then("Mul", "x", "h", "y");
+        then("Div", "c", "six", "h");
+        then("Mul", "x", "h", "y");
         break;
       case 1:
-        then("Mul", "x", "c", "h"), then("Div", "h", "six", "y");
+        then("Mul", "x", "c", "h");
+        then("Div", "h", "six", "y");
         break;
       case 2:
-        then("Mul", "sixth", "c", "h"), then("Mul", "h", "x", "y");
+        then("Mul", "sixth", "c", "h");
+        then("Mul", "h", "x", "y");
         break;
       case 3:
-        then("Mul", "c", "x", "h"), then("Mul", "h", "sixth", "y");
+        then("Mul", "c", "x", "h");
+        then("Mul", "h", "sixth", "y");
         break;
       case 4:
-        then("Mul", "x", "sixth", "h"), then("Mul", "h", "c", "y");
+        then("Mul", "x", "sixth", "h");
+        then("Mul", "h", "c", "y");
         break;
       default:
-        then("Div", "x", "six", "h"), then("Mul", "c", "h", "y");
+        then("Div", "x", "six", "h");
+        then("Mul", "c", "h", "y");
     }
     EXPECT_LT(error(b), 1e-6);
     return operators(convert(b));
@@ -190,7 +198,8 @@ TEST(Sequences, JoinedAgain) {
     set(b.node("SplitToSequence", {"x"}, {"s"}), "keepdims", keep);
     b.node("SequenceLength", {"s"}, {"n"});
     auto& join = b.node("ConcatFromSequence", {"s"}, {"j"});
-    set(join, "axis", 0), set(join, "new_axis", stack);
+    set(join, "axis", 0);
+    set(join, "new_axis", stack);
     set(b.node("Cast", {"n"}, {"f"}), "to", 1);
     b.node("Mul", {"j", "f"}, {"y"});
     EXPECT_LT(error(b), 1e-6);
@@ -220,7 +229,9 @@ TEST(Sequences, KeepIntegersApartFromReals) {
   b.node("SequenceConstruct", {"i", "x"}, {"s"});
   auto& last = b.node("SequenceAt", {"s", "at"}, {"y"});
   EXPECT_EQ(convert(b).layers.back().op.get_if<ops::output>()->number, dice::tensor::number::int64);
-  last.set_op_type("ConcatFromSequence"), last.mutable_input()->RemoveLast(), set(last, "axis", 0);
+  last.set_op_type("ConcatFromSequence");
+  last.mutable_input()->RemoveLast();
+  set(last, "axis", 0);
   EXPECT_NE(problems(b).find("its inputs hold different types"), std::string::npos);
 }
 
@@ -237,8 +248,10 @@ TEST(Sequences, WhatHasNoTensorIsRefused) {
   EXPECT_NE(problems(b).find("more than 256 tensors"), std::string::npos);
   b.graph().mutable_node(1)->set_input(0, "x");
   EXPECT_NE(problems(b).find("\"x\" is no sequence of tensors"), std::string::npos);
-  split.add_input("all"), b.graph().mutable_node(1)->set_input(0, "s");
-  b.graph().mutable_node(1)->set_op_type("Relu"), b.graph().mutable_node(1)->mutable_input()->RemoveLast();
+  split.add_input("all");
+  b.graph().mutable_node(1)->set_input(0, "s");
+  b.graph().mutable_node(1)->set_op_type("Relu");
+  b.graph().mutable_node(1)->mutable_input()->RemoveLast();
   EXPECT_NE(problems(b).find("\"s\" is a sequence of tensors"), std::string::npos);
   EXPECT_NE(problems(b, {.outputs = {"s"}}).find("it is a sequence of tensors"), std::string::npos);
   b.graph().mutable_node(1)->set_op_type("Identity");
@@ -258,7 +271,8 @@ TEST(OldForms, OfTheYearsBeforeOpset10) {
   set(b.node("Dropout", {"n"}, {"d", "mask"}), "ratio", 0.5f);
   set(b.node("Pad", {"d"}, {"q"}), "pads", {0, 0, 0, 0, 0, 0, 0, 0});
   auto* scales = b.node("Upsample", {"q"}, {"u"}).add_attribute();
-  scales->set_name("scales"), scales->set_type(onnx::AttributeProto::FLOATS);
+  scales->set_name("scales");
+  scales->set_type(onnx::AttributeProto::FLOATS);
   for (const float f : {1.f, 1.f, 2.f, 2.f}) scales->add_floats(f);
   b.node("Reshape", {"u", "to"}, {"f"});
   b.node("Reshape", {"p", "matrix"}, {"m"});

@@ -126,7 +126,8 @@ TEST(Constants, ShapeArithmeticOfTheOldExporter) {
   b.node("Shape", {"x"}, {"s"});
   auto& zero = b.node("Constant", {}, {"zero"});
   auto* a = zero.add_attribute();
-  a->set_name("value"), a->set_type(onnx::AttributeProto::TENSOR);
+  a->set_name("value");
+  a->set_type(onnx::AttributeProto::TENSOR);
   a->mutable_t()->set_data_type(onnx::TensorProto::INT64);
   a->mutable_t()->add_int64_data(0);
   b.node("Gather", {"s", "zero"}, {"n"});
@@ -143,23 +144,27 @@ TEST(Constants, ShapeArithmeticOfTheOldExporter) {
 TEST(Constants, IntegersAreExact) {
   EXPECT_EQ(folded({2},
                    [](builder& b) {
-                     b.ints("a", {-7, 7}).ints("b", {2, -2}), b.node("Div", {"a", "b"}, {"c"});
+                     b.ints("a", {-7, 7}).ints("b", {2, -2});
+                     b.node("Div", {"a", "b"}, {"c"});
                    }),
             (floats{-3, -3}));
   EXPECT_EQ(folded({2},
                    [](builder& b) {
-                     b.ints("a", {-7, 7}).ints("b", {3, -3}), b.node("Mod", {"a", "b"}, {"c"});
+                     b.ints("a", {-7, 7}).ints("b", {3, -3});
+                     b.node("Mod", {"a", "b"}, {"c"});
                    }),
             (floats{2, -2}));
   EXPECT_EQ(folded({3},
                    [](builder& b) {
-                     b.ints("s", {1}).ints("l", {6}).ints("d", {2}), b.node("Range", {"s", "l", "d"}, {"c"});
+                     b.ints("s", {1}).ints("l", {6}).ints("d", {2});
+                     b.node("Range", {"s", "l", "d"}, {"c"});
                    }),
             (floats{1, 3, 5}));
   EXPECT_EQ(folded({2},
                    [](builder& b) {
                      // 2^53 + 1 is not representable as a double.
-                     b.ints("a", {(1ll << 53) + 1, 4}).ints("b", {1ll << 53, 1}), b.node("Sub", {"a", "b"}, {"c"});
+                     b.ints("a", {(1ll << 53) + 1, 4}).ints("b", {1ll << 53, 1});
+                     b.node("Sub", {"a", "b"}, {"c"});
                    }),
             (floats{1, 3}));
 }
@@ -169,39 +174,53 @@ TEST(Constants, IntegersAreClippedExactly) {
   EXPECT_EQ(folded({2},
                    [](builder& b) {
                      b.ints("a", {1, most}).ints("lo", {2}).ints("hi", {most - 1}).ints("back", {most - 3});
-                     b.node("Clip", {"a", "lo", "hi"}, {"k"}), b.node("Sub", {"k", "back"}, {"d"});
-                     b.node("Mod", {"d", "hundred"}, {"c"}), b.ints("hundred", {100});
+                     b.node("Clip", {"a", "lo", "hi"}, {"k"});
+                     b.node("Sub", {"k", "back"}, {"d"});
+                     b.node("Mod", {"d", "hundred"}, {"c"});
+                     b.ints("hundred", {100});
                    }),
             (floats{98, 2}));  // 2 - (2^63 - 4) = 6 - 2^63, which is 98 modulo 100
 }
 
 TEST(Constants, Rearrangements) {
   const auto matrix = [](builder& b) { b.floats("m", {2, 3}, {1, 2, 3, 4, 5, 6}); };
-  EXPECT_EQ(folded({3, 2}, [&](builder& b) { matrix(b), b.node("Transpose", {"m"}, {"c"}); }), (floats{1, 4, 2, 5, 3, 6}));
+  EXPECT_EQ(folded({3, 2},
+                   [&](builder& b) {
+                     matrix(b);
+                     b.node("Transpose", {"m"}, {"c"});
+                   }),
+            (floats{1, 4, 2, 5, 3, 6}));
   EXPECT_EQ(folded({2, 1},
                    [&](builder& b) {
-                     matrix(b), b.ints("s", {-1}).ints("e", {-9}).ints("a", {1}).ints("t", {-4});
+                     matrix(b);
+                     b.ints("s", {-1}).ints("e", {-9}).ints("a", {1}).ints("t", {-4});
                      b.node("Slice", {"m", "s", "e", "a", "t"}, {"c"});
                    }),
             (floats{3, 6}));
   EXPECT_EQ(folded({2, 2},
                    [&](builder& b) {
-                     matrix(b), b.ints("i", {2, -3}), set(b.node("Gather", {"m", "i"}, {"c"}), "axis", 1);
+                     matrix(b);
+                     b.ints("i", {2, -3});
+                     set(b.node("Gather", {"m", "i"}, {"c"}), "axis", 1);
                    }),
             (floats{3, 1, 6, 4}));
   EXPECT_EQ(folded({2, 3},
                    [&](builder& b) {
-                     b.floats("v", {3}, {1, 2, 3}).ints("to", {2, 1}), b.node("Expand", {"v", "to"}, {"c"});
+                     b.floats("v", {3}, {1, 2, 3}).ints("to", {2, 1});
+                     b.node("Expand", {"v", "to"}, {"c"});
                    }),
             (floats{1, 2, 3, 1, 2, 3}));
   EXPECT_EQ(folded({2, 4},
                    [&](builder& b) {
-                     b.floats("v", {2, 2}, {1, 2, 3, 4}), set(b.node("Concat", {"v", "v"}, {"c"}), "axis", -1);
+                     b.floats("v", {2, 2}, {1, 2, 3, 4});
+                     set(b.node("Concat", {"v", "v"}, {"c"}), "axis", -1);
                    }),
             (floats{1, 2, 1, 2, 3, 4, 3, 4}));
   EXPECT_EQ(folded({2, 1},
                    [&](builder& b) {
-                     matrix(b), b.ints("parts", {2, 1}), set(b.node("Split", {"m", "parts"}, {"first", "c"}), "axis", 1);
+                     matrix(b);
+                     b.ints("parts", {2, 1});
+                     set(b.node("Split", {"m", "parts"}, {"first", "c"}), "axis", 1);
                    }),
             (floats{3, 6}));
 }
@@ -209,16 +228,23 @@ TEST(Constants, Rearrangements) {
 TEST(Constants, ChoiceAndReduction) {
   EXPECT_EQ(folded({3},
                    [](builder& b) {
-                     b.ints("a", {1, 2, 3}).ints("b", {3}).ints("z", {0}), b.node("Equal", {"a", "b"}, {"e"}),
-                         b.node("Where", {"e", "z", "a"}, {"c"});
+                     b.ints("a", {1, 2, 3}).ints("b", {3}).ints("z", {0});
+                     b.node("Equal", {"a", "b"}, {"e"});
+                     b.node("Where", {"e", "z", "a"}, {"c"});
                    }),
             (floats{1, 2, 0}));
   EXPECT_EQ(folded({1, 2},
                    [](builder& b) {
-                     b.floats("m", {2, 2}, {1, 2, 3, 4}).ints("axes", {0}), b.node("ReduceSum", {"m", "axes"}, {"c"});
+                     b.floats("m", {2, 2}, {1, 2, 3, 4}).ints("axes", {0});
+                     b.node("ReduceSum", {"m", "axes"}, {"c"});
                    }),
             (floats{4, 6}));
-  EXPECT_EQ(folded({2}, [](builder& b) { b.ints("to", {2}), b.node("ConstantOfShape", {"to"}, {"c"}); }), (floats{0, 0}));
+  EXPECT_EQ(folded({2},
+                   [](builder& b) {
+                     b.ints("to", {2});
+                     b.node("ConstantOfShape", {"to"}, {"c"});
+                   }),
+            (floats{0, 0}));
 }
 
 TEST(Constants, DefaultsOfAttributesAreThoseOfOnnx) {
@@ -244,7 +270,10 @@ TEST(Constants, DefaultsOfAttributesAreThoseOfOnnx) {
 
 TEST(Constants, Functions) {
   const auto of = [](const char* op) {
-    return folded({1}, [&](builder& b) { b.floats("a", {1}, {0.5f}), b.node(op, {"a"}, {"c"}); })[0];
+    return folded({1}, [&](builder& b) {
+      b.floats("a", {1}, {0.5f});
+      b.node(op, {"a"}, {"c"});
+    })[0];
   };
   EXPECT_FLOAT_EQ(of("Sin"), std::sin(0.5f));
   EXPECT_FLOAT_EQ(of("Cos"), std::cos(0.5f));
@@ -305,7 +334,8 @@ TEST(Constants, CumSum) {
     return folded({4}, [&](builder& b) {
       b.floats("m", {4}, {1, 2, 3, 4.5f}).ints("axis", {-1});
       auto& n = b.node("CumSum", {"m", "axis"}, {"c"});
-      set(n, "exclusive", exclusive), set(n, "reverse", reverse);
+      set(n, "exclusive", exclusive);
+      set(n, "reverse", reverse);
     });
   };
   EXPECT_EQ(sums(0, 0), (floats{1, 3, 6, 10.5f}));
@@ -373,8 +403,11 @@ TEST(Constants, UnknownOnesAndTooLargeOnesAreRefused) {
             std::string::npos)
       << problems(b);
   // What follows from it is no further problem, although it is no constant.
-  b.graph().mutable_node(1)->set_input(1, "e"), b.node("Cos", {"c"}, {"d"}), b.node("Trilu", {"d"}, {"e"});
-  b.node("Reshape", {"x", "e"}, {"z"}), b.graph().mutable_output(0)->set_name("z");
+  b.graph().mutable_node(1)->set_input(1, "e");
+  b.node("Cos", {"c"}, {"d"});
+  b.node("Trilu", {"d"}, {"e"});
+  b.node("Reshape", {"x", "e"}, {"z"});
+  b.graph().mutable_output(0)->set_name("z");
   const auto alone = problems(b);
   EXPECT_EQ(std::count(alone.begin(), alone.end(), '\n'), 1) << alone;
   builder d;
@@ -404,65 +437,6 @@ TEST(Constants, AllTogetherHaveALimit) {
   set(b.node("Cast", {"n"}, {"f"}), "to", 1);
   b.node("Add", {"x", "f"}, {"y"});
   EXPECT_NE(problems(b).find("takes over 4 GiB"), std::string::npos);
-}
-
-TEST(Graph, UnusedNodesVanishAndUnusedInputsStay) {
-  builder b;
-  b.input("x", {1, 2}).input("unused", {3}).output("y");
-  b.node("Relu", {"x"}, {"y"});
-  b.node("Unheard", {"x"}, {"nothing"});
-  const auto net = convert(b);
-  ASSERT_EQ(net.layers.size(), 4u);
-  EXPECT_EQ(net.layers[1].onnx_name, "unused");
-}
-
-TEST(Graph, ACutLeavesOutTheInputsBehindIt) {
-  builder b;
-  b.input("x", {1, 2}).input("sizes", {2}, onnx::TensorProto::STRING).output("y");
-  b.node("Relu", {"x"}, {"r"});
-  b.node("NonMaxSuppression", {"r", "sizes"}, {"y"});
-  EXPECT_NE(problems(b).find("its elements are STRING"), std::string::npos);
-  const auto net = convert(b, {.outputs = {"r"}});
-  ASSERT_EQ(net.layers.size(), 3u);
-  EXPECT_EQ(net.layers[0].onnx_name, "x");
-}
-
-TEST(Graph, NamesMayBeEmpty) {
-  builder b(12);
-  b.input("x", {1, 2}).output("y").weights("", {2});
-  b.node("Dropout", {"x"}, {"d", ""});
-  b.node("Relu", {"d"}, {"y"});
-  EXPECT_EQ(operators(convert(b)), "Relu");
-}
-
-TEST(Graph, OutputsThatAreInputsOrTheSameValue) {
-  builder b;
-  b.input("x", {1, 2}).output("x").output("y").output("z");
-  b.node("Relu", {"x"}, {"y"});
-  b.node("Identity", {"y"}, {"z"});
-  const auto net = convert(b);
-  ASSERT_EQ(net.layers.size(), 5u);
-  EXPECT_EQ(net.layers[2].operands, (std::vector<int>{0}));
-  EXPECT_EQ(net.layers[3].operands, net.layers[4].operands);
-  builder c;
-  c.input("x", {1}).output("w").weights("w", {2});
-  EXPECT_NE(problems(c).find("constant of the model"), std::string::npos);
-}
-
-TEST(Graph, NodesInAnyOrder) {
-  builder b;
-  b.input("x", {1, 2}).output("y");
-  b.node("Sigmoid", {"r"}, {"y"});
-  b.node("Relu", {"x"}, {"r"});
-  EXPECT_EQ(operators(convert(b)), "Relu Sigmoid");
-  builder c;
-  c.input("x", {1, 2}).output("y");
-  c.node("Add", {"x", "b"}, {"a"});
-  c.node("Relu", {"a"}, {"b"});
-  c.node("Relu", {"b"}, {"y"});
-  const auto text = problems(c);
-  EXPECT_NE(text.find("depends on its own output"), std::string::npos);
-  EXPECT_EQ(text.find("no node produces"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -37,7 +37,8 @@ TEST(Functions, Attributes) {
   EXPECT_NE(problems(b).find("its attribute alpha is 0"), std::string::npos);
   auto s = one("Selu", {1, 2});
   EXPECT_EQ(function(s), (graph::activation{kind::selu, 1.67326319f, 1.05070102f}));
-  set(node_of(s), "alpha", 2.0f), set(node_of(s), "gamma", 3.0f);
+  set(node_of(s), "alpha", 2.0f);
+  set(node_of(s), "gamma", 3.0f);
   EXPECT_EQ(function(s), (graph::activation{kind::selu, 2, 3}));
   auto w = one("Swish", {1, 2});
   EXPECT_EQ(function(w), (graph::activation{kind::swish, 1}));
@@ -90,14 +91,18 @@ struct parts : builder {
 
 TEST(Functions, OfProductsAreOneLayer) {
   parts silu;
-  silu.node("Sigmoid", {"x"}, {"s"}), silu.node("Mul", {"s", "x"}, {"y"});
+  silu.node("Sigmoid", {"x"}, {"s"});
+  silu.node("Mul", {"s", "x"}, {"y"});
   EXPECT_EQ(operators(convert(silu)), "Swish");
   EXPECT_EQ(first<ops::elementwise>(convert(silu)).function, (graph::activation{kind::swish, 1}));
   parts swish;
-  set(swish.node("HardSigmoid", {"x"}, {"s"}), "alpha", 1.0f / 6), swish.node("Mul", {"x", "s"}, {"y"});
+  set(swish.node("HardSigmoid", {"x"}, {"s"}), "alpha", 1.0f / 6);
+  swish.node("Mul", {"x", "s"}, {"y"});
   EXPECT_EQ(operators(convert(swish)), "HardSwish");
   parts mish;
-  mish.node("Softplus", {"x"}, {"s"}), mish.node("Tanh", {"s"}, {"t"}), mish.node("Mul", {"x", "t"}, {"y"});
+  mish.node("Softplus", {"x"}, {"s"});
+  mish.node("Tanh", {"s"}, {"t"});
+  mish.node("Mul", {"x", "t"}, {"y"});
   EXPECT_EQ(operators(convert(mish)), "Mish");
 }
 
@@ -106,10 +111,20 @@ TEST(Functions, GeluInEachOrder) {
     parts b;
     if (order == 3) b.node("Mul", {"x", "by"}, {"z"});
     else b.node("Div", {"x", "root"}, {"z"});
-    b.node("Erf", {"z"}, {"e"}), b.node("Add", {"e", "one"}, {"a"});
-    if (order == 0) b.node("Mul", {"x", "a"}, {"m"}), b.node("Mul", {"m", "half"}, {"y"});
-    if (order == 1) b.node("Mul", {"x", "half"}, {"m"}), b.node("Mul", {"m", "a"}, {"y"});
-    if (order >= 2) b.node("Mul", {"half", "a"}, {"m"}), b.node("Mul", {"x", "m"}, {"y"});
+    b.node("Erf", {"z"}, {"e"});
+    b.node("Add", {"e", "one"}, {"a"});
+    if (order == 0) {
+      b.node("Mul", {"x", "a"}, {"m"});
+      b.node("Mul", {"m", "half"}, {"y"});
+    }
+    if (order == 1) {
+      b.node("Mul", {"x", "half"}, {"m"});
+      b.node("Mul", {"m", "a"}, {"y"});
+    }
+    if (order >= 2) {
+      b.node("Mul", {"half", "a"}, {"m"});
+      b.node("Mul", {"x", "m"}, {"y"});
+    }
     EXPECT_EQ(operators(convert(b)), "Gelu") << order;
   }
 }
@@ -122,19 +137,25 @@ parts tanh_of_a_cube(int form) {
   else b.node("Mul", {"x", "x"}, {"q"});
   if (form == 1) b.node("Mul", {"q", "x"}, {"p"});
   if (form < 2) {
-    b.node("Mul", {"p", "c"}, {"s"}), b.node("Add", {"x", "s"}, {"a"}), b.node("Mul", {"a", "d"}, {"i"});
+    b.node("Mul", {"p", "c"}, {"s"});
+    b.node("Add", {"x", "s"}, {"a"});
+    b.node("Mul", {"a", "d"}, {"i"});
   } else {
-    b.node("Mul", {"q", "c"}, {"s"}), b.node("Add", {"s", "one"}, {"a"}), b.node("Mul", {"x", "d"}, {"e"});
+    b.node("Mul", {"q", "c"}, {"s"});
+    b.node("Add", {"s", "one"}, {"a"});
+    b.node("Mul", {"x", "d"}, {"e"});
     b.node("Mul", {"e", "a"}, {"i"});
   }
-  b.node("Tanh", {"i"}, {"t"}), b.node("Add", {"t", "one"}, {"f"});
+  b.node("Tanh", {"i"}, {"t"});
+  b.node("Add", {"t", "one"}, {"f"});
   return b;
 }
 
 TEST(Functions, GeluByTanh) {
   for (const int form : {0, 1, 2}) {
     auto b = tanh_of_a_cube(form);
-    b.node("Mul", {"x", "half"}, {"m"}), b.node("Mul", {"m", "f"}, {"y"});
+    b.node("Mul", {"x", "half"}, {"m"});
+    b.node("Mul", {"m", "f"}, {"y"});
     EXPECT_EQ(operators(convert(b)), "Gelu") << form;
     EXPECT_EQ(first<ops::elementwise>(convert(b)).function.is, kind::gelu_tanh);
     auto whole = tanh_of_a_cube(form);  // without the factor 1/2
@@ -145,30 +166,39 @@ TEST(Functions, GeluByTanh) {
 
 TEST(Functions, OfProducts) {  // x is a product itself
   parts b;
-  b.node("Relu", {"x"}, {"r"}), b.node("Mul", {"x", "r"}, {"z"});
-  b.node("Sigmoid", {"z"}, {"s"}), b.node("Mul", {"z", "s"}, {"y"});
+  b.node("Relu", {"x"}, {"r"});
+  b.node("Mul", {"x", "r"}, {"z"});
+  b.node("Sigmoid", {"z"}, {"s"});
+  b.node("Mul", {"z", "s"}, {"y"});
   EXPECT_EQ(operators(convert(b)), "Relu Mul Swish");
 }
 
 TEST(Functions, OtherProductsStay) {
   parts other;  // the sigmoid of something else
-  other.node("Relu", {"x"}, {"r"}), other.node("Sigmoid", {"r"}, {"s"}), other.node("Mul", {"x", "s"}, {"y"});
+  other.node("Relu", {"x"}, {"r"});
+  other.node("Sigmoid", {"r"}, {"s"});
+  other.node("Mul", {"x", "s"}, {"y"});
   EXPECT_EQ(operators(convert(other)), "Relu Sigmoid Mul");
   parts twice;  // 2 x sigmoid(x)
   twice.floats("two", {}, {2}).node("Sigmoid", {"x"}, {"s"});
-  twice.node("Mul", {"x", "s"}, {"m"}), twice.node("Mul", {"m", "two"}, {"y"});
+  twice.node("Mul", {"x", "s"}, {"m"});
+  twice.node("Mul", {"m", "two"}, {"y"});
   EXPECT_EQ(operators(convert(twice)), "Swish Mul");
   parts gelu;  // without the factor 1/2
-  gelu.node("Div", {"x", "root"}, {"z"}), gelu.node("Erf", {"z"}, {"e"}), gelu.node("Add", {"e", "one"}, {"a"});
+  gelu.node("Div", {"x", "root"}, {"z"});
+  gelu.node("Erf", {"z"}, {"e"});
+  gelu.node("Add", {"e", "one"}, {"a"});
   gelu.node("Mul", {"x", "a"}, {"y"});
   EXPECT_EQ(operators(convert(gelu)), "Div Erf Add Mul");
   parts hard;  // HardSigmoid's own alpha
-  hard.node("HardSigmoid", {"x"}, {"s"}), hard.node("Mul", {"x", "s"}, {"y"});
+  hard.node("HardSigmoid", {"x"}, {"s"});
+  hard.node("Mul", {"x", "s"}, {"y"});
   EXPECT_EQ(operators(convert(hard)), "HardSigmoid Mul");
   builder channels;  // a gate for each channel, as in squeeze-and-excitation
   channels.input("x", {1, 4, 3, 3}).output("y");
-  channels.node("GlobalAveragePool", {"x"}, {"p"}), channels.node("Sigmoid", {"p"}, {"s"}),
-      channels.node("Mul", {"x", "s"}, {"y"});
+  channels.node("GlobalAveragePool", {"x"}, {"p"});
+  channels.node("Sigmoid", {"p"}, {"s"});
+  channels.node("Mul", {"x", "s"}, {"y"});
   EXPECT_EQ(operators(convert(channels)), "GlobalAveragePool Sigmoid Mul");
 }
 
@@ -179,7 +209,10 @@ TEST(Split, BecomesSlices) {
     auto& n = b.node("Split", {"x"}, {"a", "b"});
     set(n, "axis", 1);
     if (opset < 13 && !sizes.empty()) set_list(n, "split", sizes);
-    if (opset >= 13 && !sizes.empty()) b.ints("sizes", sizes), n.add_input("sizes");
+    if (opset >= 13 && !sizes.empty()) {
+      b.ints("sizes", sizes);
+      n.add_input("sizes");
+    }
     if (outputs > 0) set(n, "num_outputs", outputs);
     return b;
   };

@@ -114,7 +114,10 @@ TEST(Gather, InAnyOrder) {
   EXPECT_EQ(taken({10, 2, 2}, 0, {4, 4}, nine), "Gather Reshape");
   EXPECT_EQ(taken({2, 3, 10}, 2, {2, 8}, nine), "Gather Reshape");
   index_list twice, backwards;
-  for (const auto i : nine) twice.insert(twice.end(), {i, i}), backwards.push_back(i - 10);
+  for (const auto i : nine) {
+    twice.insert(twice.end(), {i, i});
+    backwards.push_back(i - 10);
+  }
   EXPECT_EQ(taken({10, 3}, 0, {32}, twice), "Gather");
   EXPECT_EQ(taken({10, 3}, 0, {16}, backwards), "Gather");
   EXPECT_EQ(taken({2, 3}, 0, {5}, {0, 0, 1, 1, 1}), "Slice Slice Slice Concat");  // repeated, but not equally often

@@ -90,7 +90,8 @@ TEST(Header, AttributesArriveExactly) {
   b.scalar("third", 1.0f / 3).input("bytes", {2}, onnx::TensorProto::UINT8).output("reals");
   set(b.node("Cast", {"bytes"}, {"reals"}), "to", onnx::TensorProto::FLOAT);
   auto& conv = b.node("Conv", {"x", "w"}, {"a"}, "conv");
-  set(conv, "group", 4), set(conv, "auto_pad", "SAME_LOWER");
+  set(conv, "group", 4);
+  set(conv, "auto_pad", "SAME_LOWER");
   b.node("Clip", {"a", "lo"}, {"b"}, "clip");
   set(b.node("LeakyRelu", {"b"}, {"l"}, "leaky"), "alpha", 1e-7f);
   b.node("Sub", {"c", "l"}, {"d"}, "sub");
@@ -137,7 +138,8 @@ TEST(Header, EnumerationsArriveExactly) {
     set(add("Resize", std::string("mode == ::dice::ops::resizing::") + mode, {"x", "", "scales"}), "mode", mode);
   for (const char* from : {"asymmetric", "half_pixel", "pytorch_half_pixel", "align_corners", "tf_crop_and_resize"}) {
     auto& n = add("Resize", std::string("from == ::dice::ops::coordinates::") + from, {"x", "roi", "scales"});
-    set(n, "mode", "linear"), set(n, "coordinate_transformation_mode", from);
+    set(n, "mode", "linear");
+    set(n, "coordinate_transformation_mode", from);
   }
   for (const char* how : {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"})
     set(add("Resize", std::string("nearest == ::dice::ops::rounding::") + how, {"x", "", "scales"}), "nearest_mode", how);

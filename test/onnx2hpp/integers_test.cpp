@@ -20,7 +20,8 @@ builder labels(std::int64_t classes = 5) {
   builder b(13);
   b.input("x", {1, classes, 2, 3}).output("y");
   auto& n = b.node("ArgMax", {"x"}, {"i"});
-  set(n, "axis", 1), set(n, "keepdims", 0);
+  set(n, "axis", 1);
+  set(n, "keepdims", 0);
   return b;
 }
 
@@ -196,7 +197,10 @@ TEST(Integers, AreComparedExactly) {
   fs::create_directory(t);
   dice::frames::tensor x = xt::zeros<float>({2, 5, 2, 3});
   dice::frames::tensor y = xt::zeros<float>({2, 2, 3});
-  for (int k = 0; k < 12; ++k) y.flat(k) = static_cast<float>(k % 5), x(k / 6, k % 5, k / 3 % 2, k % 3) = 1;
+  for (int k = 0; k < 12; ++k) {
+    y.flat(k) = static_cast<float>(k % 5);
+    x(k / 6, k % 5, k / 3 % 2, k % 3) = 1;
+  }
   dice::frames::write_npy((t / "x.npy").string(), x);
   dice::frames::write_npy((t / "y.npy").string(), y, number::int64);
   const auto run = [&](const std::vector<std::string>& options = {}) {
@@ -249,7 +253,8 @@ TEST(Integers, AsInputs) {
                                  {int{tensor::BOOL}, number::boolean}}) {
     builder b(13);
     b.input("x", {1, 2, 3}, type).output("y").ints("from", {1}).ints("end", {3}).ints("axis", {2});
-    b.node("Unsqueeze", {"x", "axis"}, {"t"}), b.node("Squeeze", {"t", "axis"}, {"u"});
+    b.node("Unsqueeze", {"x", "axis"}, {"t"});
+    b.node("Squeeze", {"t", "axis"}, {"u"});
     b.node("Slice", {"u", "from", "end", "axis"}, {"s"});
     b = cast(std::move(b), tensor::FLOAT, "s", "f");
     b.scalar("k", 0.5f).node("Mul", {"f", "k"}, {"y"});
@@ -310,7 +315,8 @@ TEST(Integers, AsInputsOfExpect) {
   dice::frames::write_npy(x, frames, number::int64);
   EXPECT_NE(run(x).err.find("holds int64 (2, 3); input \"x\" is uint8 (N, 3)"), std::string::npos) << run(x).err;
   onnx::TensorProto p;
-  p.set_name("x"), p.set_data_type(uint8);
+  p.set_name("x");
+  p.set_data_type(uint8);
   for (const int d : {2, 3}) p.add_dims(d);
   for (const float v : frames) p.add_int32_data(static_cast<int>(v));
   fs::remove(x);

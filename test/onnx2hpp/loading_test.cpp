@@ -26,17 +26,20 @@ TEST(Initializers, RawAndTypedOfEveryType) {
   EXPECT_EQ(written(with_constant([](builder& b) { b.floats("c", {2}, {1.5f, -2}); })), (floats{1.5f, -2}));
   EXPECT_EQ(written(with_constant([](builder& b) {
               auto& t = b.tensor("c", T::FLOAT, {2});
-              t.add_float_data(1.5f), t.add_float_data(-2);
+              t.add_float_data(1.5f);
+              t.add_float_data(-2);
             })),
             (floats{1.5f, -2}));
   EXPECT_EQ(written(with_constant([](builder& b) {
               auto& t = b.tensor("c", T::DOUBLE, {2});
-              t.add_double_data(0.1), t.add_double_data(1e300);
+              t.add_double_data(0.1);
+              t.add_double_data(1e300);
             })),
             (floats{0.1f, std::numeric_limits<float>::infinity()}));
   EXPECT_EQ(written(with_constant([](builder& b) {
               auto& t = b.tensor("c", T::FLOAT16, {2});
-              t.add_int32_data(0x3555), t.add_int32_data(0x0001);
+              t.add_int32_data(0x3555);
+              t.add_int32_data(0x0001);
             })),
             (floats{0.333251953125f, 5.9604644775390625e-8f}));
   EXPECT_EQ(written(with_constant(
@@ -47,7 +50,8 @@ TEST(Initializers, RawAndTypedOfEveryType) {
             (floats{1, -2}));
   EXPECT_EQ(written(with_constant([](builder& b) {
               auto& t = b.tensor("c", T::INT8, {2});
-              t.add_int32_data(-1), t.add_int32_data(127);
+              t.add_int32_data(-1);
+              t.add_int32_data(127);
             })),
             (floats{-1, 127}));
   EXPECT_EQ(written(with_constant([](builder& b) { b.ints("c", {-5, 1 << 20}); })), (floats{-5, 1 << 20}));
@@ -133,7 +137,9 @@ TEST(Initializers, WithAnyNumberOfAxesAreRefused) {
 TEST(Initializers, DamagedOnesAreToBlameNotTheirReaders) {
   builder b;
   b.input("x", {1, 2}).output("y").floats("c", {2}, {1}).floats("d", {2}, {1, 2, 3}).floats("unused", {2}, {1});
-  b.node("Add", {"x", "c"}, {"s"}), b.node("Add", {"s", "c"}, {"t"}), b.node("Add", {"t", "d"}, {"y"});
+  b.node("Add", {"x", "c"}, {"s"});
+  b.node("Add", {"s", "c"}, {"t"});
+  b.node("Add", {"t", "d"}, {"y"});
   EXPECT_EQ(problems(b),
             "initializer \"c\" (, opset 0): it holds 4 bytes where its shape needs 8; export the model again\n"
             "initializer \"d\" (, opset 0): it holds 12 bytes where its shape needs 8; export the model again\n");
@@ -156,11 +162,19 @@ TEST(Sparse, BecomesDense) {
   builder b;
   b.input("x", {1, 4}).output("y");
   auto* s = b.graph().add_sparse_initializer();
-  s->add_dims(1), s->add_dims(4);
+  s->add_dims(1);
+  s->add_dims(4);
   auto* v = s->mutable_values();
-  v->set_name("c"), v->set_data_type(onnx::TensorProto::FLOAT), v->add_dims(2), v->add_float_data(5), v->add_float_data(6);
+  v->set_name("c");
+  v->set_data_type(onnx::TensorProto::FLOAT);
+  v->add_dims(2);
+  v->add_float_data(5);
+  v->add_float_data(6);
   auto* i = s->mutable_indices();
-  i->set_data_type(onnx::TensorProto::INT64), i->add_dims(2), i->add_int64_data(1), i->add_int64_data(3);
+  i->set_data_type(onnx::TensorProto::INT64);
+  i->add_dims(2);
+  i->add_int64_data(1);
+  i->add_int64_data(3);
   b.node("Add", {"x", "c"}, {"y"});
   EXPECT_EQ(written(convert(b)), (floats{0, 5, 0, 6}));
   i->set_int64_data(1, 4);
@@ -178,9 +192,12 @@ builder external(const std::string& location, const std::string& offset = "", co
   const auto say = [&](const char* key, const std::string& value) {
     if (value.empty()) return;
     auto* e = t.add_external_data();
-    e->set_key(key), e->set_value(value);
+    e->set_key(key);
+    e->set_value(value);
   };
-  say("location", location), say("offset", offset), say("length", length);
+  say("location", location);
+  say("offset", offset);
+  say("length", length);
   b.node("Add", {"x", "c"}, {"y"});
   return b;
 }
@@ -241,15 +258,22 @@ builder external_chain() {
   for (int i = 0; i < 5; ++i) {
     const auto name = "c" + std::to_string(i), to = "t" + std::to_string(i);
     auto* t = b.graph().add_initializer();
-    t->set_name(name), t->add_dims(2), t->set_data_type(onnx::TensorProto::FLOAT);
+    t->set_name(name);
+    t->add_dims(2);
+    t->set_data_type(onnx::TensorProto::FLOAT);
     t->set_data_location(onnx::TensorProto::EXTERNAL);
     auto* where = t->add_external_data();
-    where->set_key("location"), where->set_value("m.onnx.data");
+    where->set_key("location");
+    where->set_value("m.onnx.data");
     where = t->add_external_data();
-    where->set_key("offset"), where->set_value(std::to_string(8 * i));
+    where->set_key("offset");
+    where->set_value(std::to_string(8 * i));
     b.node("Add", {from, name}, {to});
     from = to;
-    if (i == 3) b.node("Hardmax", {from}, {"h"}), from = "h";
+    if (i == 3) {
+      b.node("Hardmax", {from}, {"h"});
+      from = "h";
+    }
   }
   b.node("Relu", {from}, {"y"});
   return b;
@@ -282,13 +306,15 @@ TEST(ExternalData, AConstantNodeReadsItLikeAnInitializer) {
   builder b;
   b.input("x", {1, 2}).output("y");
   auto* a = b.node("Constant", {}, {"c"}, "fixed").add_attribute();
-  a->set_name("value"), a->set_type(onnx::AttributeProto::TENSOR);
+  a->set_name("value");
+  a->set_type(onnx::AttributeProto::TENSOR);
   *a->mutable_t() = external("m.bin").graph().initializer(0);
   b.node("Add", {"x", "c"}, {"y"});
   const scratch folder;
   const auto m = folder.save("m.onnx", b);
   EXPECT_NE(only_problem(m).find("file \"m.bin\": it should hold 1 of"), std::string::npos);
-  a->mutable_t()->clear_external_data(), a->mutable_t()->clear_data_location();
+  a->mutable_t()->clear_external_data();
+  a->mutable_t()->clear_data_location();
   a->mutable_t()->set_raw_data("1234");
   folder.save("m.onnx", b);
   EXPECT_EQ(only_problem(m),
@@ -315,20 +341,39 @@ TEST(Functions, AreInlined) {
   b.input("x", {1, 2}).output("y").floats("c", {2}, {1, 2});
   b.model.add_opset_import()->set_domain("my");
   auto* f = b.model.add_functions();
-  f->set_name("Shifted"), f->set_domain("my");
-  f->add_input("a"), f->add_input("b"), f->add_output("out"), f->add_attribute("slope");
+  f->set_name("Shifted");
+  f->set_domain("my");
+  f->add_input("a");
+  f->add_input("b");
+  f->add_output("out");
+  f->add_attribute("slope");
   f->add_opset_import()->set_version(17);
   auto* add = f->add_node();
-  add->set_op_type("Add"), add->add_input("a"), add->add_input("b"), add->add_output("t");
+  add->set_op_type("Add");
+  add->add_input("a");
+  add->add_input("b");
+  add->add_output("t");
   auto* leaky = f->add_node();
-  leaky->set_op_type("LeakyRelu"), leaky->add_input("t"), leaky->add_output("out");
+  leaky->set_op_type("LeakyRelu");
+  leaky->add_input("t");
+  leaky->add_output("out");
   auto* slope = leaky->add_attribute();
-  slope->set_name("alpha"), slope->set_type(onnx::AttributeProto::FLOAT), slope->set_ref_attr_name("slope");
+  slope->set_name("alpha");
+  slope->set_type(onnx::AttributeProto::FLOAT);
+  slope->set_ref_attr_name("slope");
   auto* g = b.model.add_functions();
-  g->set_name("Twice"), g->set_domain("my"), g->add_input("t"), g->add_output("u"), g->add_output("t");
+  g->set_name("Twice");
+  g->set_domain("my");
+  g->add_input("t");
+  g->add_output("u");
+  g->add_output("t");
   g->add_opset_import()->set_domain("my");
   auto* call = g->add_node();
-  call->set_op_type("Shifted"), call->set_domain("my"), call->add_input("t"), call->add_input("t"), call->add_output("u");
+  call->set_op_type("Shifted");
+  call->set_domain("my");
+  call->add_input("t");
+  call->add_input("t");
+  call->add_output("u");
   auto& first_call = b.node("Shifted", {"x", "c"}, {"s"}, "one");
   first_call.set_domain("my");
   set(first_call, "slope", 0.25f);
@@ -345,9 +390,15 @@ TEST(Functions, ThatCallThemselvesAreRefused) {
   builder b;
   b.input("x", {1}).output("y");
   auto* f = b.model.add_functions();
-  f->set_name("F"), f->set_domain("my"), f->add_input("a"), f->add_output("b");
+  f->set_name("F");
+  f->set_domain("my");
+  f->add_input("a");
+  f->add_output("b");
   auto* n = f->add_node();
-  n->set_op_type("F"), n->set_domain("my"), n->add_input("a"), n->add_output("b");
+  n->set_op_type("F");
+  n->set_domain("my");
+  n->add_input("a");
+  n->add_output("b");
   b.node("F", {"x"}, {"y"}).set_domain("my");
   EXPECT_NE(problems(b).find("calls itself"), std::string::npos);
 }
@@ -359,10 +410,12 @@ TEST(Functions, ThatCallEachOtherWithoutEndAreRefused) {
   b.input("x", {1}).output("y");
   for (int level = 0; level < 30; ++level) {
     auto* f = b.model.add_functions();
-    f->set_name("F" + std::to_string(level)), f->set_domain("my");
+    f->set_name("F" + std::to_string(level));
+    f->set_domain("my");
     for (int k = 0; level > 0 && k < 10; ++k) {
       auto* n = f->add_node();
-      n->set_op_type("F" + std::to_string(level - 1)), n->set_domain("my");
+      n->set_op_type("F" + std::to_string(level - 1));
+      n->set_domain("my");
     }
   }
   b.node("F29", {"x"}, {"y"}).set_domain("my");

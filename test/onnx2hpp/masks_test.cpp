@@ -15,8 +15,8 @@ constexpr float unlimited = std::numeric_limits<float>::infinity(), no_number = 
 builder with_masks(int opset = 16) {
   builder b(opset);
   b.input("m", {4}, onnx::TensorProto::BOOL).input("n", {4}, onnx::TensorProto::BOOL).output("y");
-  b.tensor("c", onnx::TensorProto::BOOL, {1}).set_raw_data("\1"),
-      b.tensor("k", onnx::TensorProto::BOOL, {4}).set_raw_data(std::string("\0\1\0\1", 4));
+  b.tensor("c", onnx::TensorProto::BOOL, {1}).set_raw_data("\1");
+  b.tensor("k", onnx::TensorProto::BOOL, {4}).set_raw_data(std::string("\0\1\0\1", 4));
   return b;
 }
 const floats mask_m{0, 0, 1, 1}, mask_n{0, 1, 0, 1};
@@ -79,7 +79,9 @@ TEST(Masks, ChooseAmongAllNumbers) {
 TEST(Masks, OfComparisons) {
   builder b(16);
   b.input("x", {4}).input("z", {4}).output("y").output("no").scalar("zero", 0);
-  b.node("Greater", {"x", "zero"}, {"m"}), b.node("Where", {"m", "x", "z"}, {"y"}), b.node("Not", {"m"}, {"no"});
+  b.node("Greater", {"x", "zero"}, {"m"});
+  b.node("Where", {"m", "x", "z"}, {"y"});
+  b.node("Not", {"m"}, {"no"});
   ASSERT_EQ(problems(b), "");
   const auto all = computed(convert(b), {{"x", {1, -1, no_number, unlimited}}, {"z", {5, 6, 7, 8}}});
   EXPECT_EQ(all.at("y"), (floats{1, 6, 7, unlimited}));
@@ -90,10 +92,12 @@ TEST(Masks, OfComparisons) {
 TEST(Masks, OfComparisonsBecomeNumbers) {
   builder b(16);
   b.input("x", {4}).output("real").output("whole").output("again").output("true").scalar("zero", 0).scalar("one", 1);
-  b.node("Greater", {"x", "zero"}, {"m"}), b.node("Equal", {"x", "one"}, {"e"});
+  b.node("Greater", {"x", "zero"}, {"m"});
+  b.node("Equal", {"x", "one"}, {"e"});
   set(b.node("Cast", {"m"}, {"real"}), "to", onnx::TensorProto::FLOAT);
   set(b.node("Cast", {"e"}, {"whole"}), "to", onnx::TensorProto::INT64);
-  set(b.node("Cast", {"whole"}, {"w"}), "to", onnx::TensorProto::FLOAT), b.node("Add", {"w", "one"}, {"again"});
+  set(b.node("Cast", {"whole"}, {"w"}), "to", onnx::TensorProto::FLOAT);
+  b.node("Add", {"w", "one"}, {"again"});
   set(b.node("Cast", {"m"}, {"true"}), "to", onnx::TensorProto::BOOL);
   ASSERT_EQ(problems(b), "");
   const auto all = computed(convert(b), {{"x", {1, -1, no_number, 3}}});
@@ -107,10 +111,10 @@ TEST(Masks, OfComparisonsBecomeNumbers) {
 TEST(Masks, OfNumbers) {
   builder b(16);
   b.input("x", {5}).input("i", {5}, onnx::TensorProto::INT32).output("y").output("w").output("z");
-  set(b.node("Cast", {"x"}, {"y"}), "to", onnx::TensorProto::BOOL),
-      set(b.node("Cast", {"i"}, {"w"}), "to", onnx::TensorProto::BOOL);
-  set(b.node("Cast", {"x"}, {"whole"}), "to", onnx::TensorProto::INT64),
-      set(b.node("Cast", {"whole"}, {"z"}), "to", onnx::TensorProto::BOOL);
+  set(b.node("Cast", {"x"}, {"y"}), "to", onnx::TensorProto::BOOL);
+  set(b.node("Cast", {"i"}, {"w"}), "to", onnx::TensorProto::BOOL);
+  set(b.node("Cast", {"x"}, {"whole"}), "to", onnx::TensorProto::INT64);
+  set(b.node("Cast", {"whole"}, {"z"}), "to", onnx::TensorProto::BOOL);
   ASSERT_EQ(problems(b), "");
   const auto all = computed(convert(b), {{"x", {0, 0.25f, -3, no_number, -unlimited}}, {"i", {0, 1, -1, 255, -256}}});
   EXPECT_EQ(all.at("y"), (floats{0, 1, 1, 1, 1}));
@@ -122,7 +126,8 @@ TEST(Masks, OfNumbers) {
 TEST(Masks, BeforeASoftmax) {
   builder b(16);
   b.input("scores", {1, 3}).input("m", {1, 3}, onnx::TensorProto::BOOL).output("y").scalar("low", -unlimited);
-  b.node("Where", {"m", "scores", "low"}, {"s"}), b.node("Softmax", {"s"}, {"y"});
+  b.node("Where", {"m", "scores", "low"}, {"s"});
+  b.node("Softmax", {"s"}, {"y"});
   const auto y = computed(convert(b), {{"scores", {2, 9, 2}}, {"m", {1, 0, 1}}}).at("y");
   EXPECT_EQ(y, (floats{0.5f, 0, 0.5f}));
 }

@@ -18,20 +18,27 @@ namespace onnx2hpp_test {
 /// Sets an attribute; its type follows from the value's.
 inline void set(onnx::NodeProto& n, const std::string& name, std::int64_t value) {
   auto* a = n.add_attribute();
-  a->set_name(name), a->set_type(onnx::AttributeProto::INT), a->set_i(value);
+  a->set_name(name);
+  a->set_type(onnx::AttributeProto::INT);
+  a->set_i(value);
 }
 inline void set(onnx::NodeProto& n, const std::string& name, int value) { set(n, name, std::int64_t{value}); }
 inline void set(onnx::NodeProto& n, const std::string& name, float value) {
   auto* a = n.add_attribute();
-  a->set_name(name), a->set_type(onnx::AttributeProto::FLOAT), a->set_f(value);
+  a->set_name(name);
+  a->set_type(onnx::AttributeProto::FLOAT);
+  a->set_f(value);
 }
 inline void set(onnx::NodeProto& n, const std::string& name, const char* value) {
   auto* a = n.add_attribute();
-  a->set_name(name), a->set_type(onnx::AttributeProto::STRING), a->set_s(value);
+  a->set_name(name);
+  a->set_type(onnx::AttributeProto::STRING);
+  a->set_s(value);
 }
 inline void set(onnx::NodeProto& n, const std::string& name, const std::vector<std::int64_t>& values) {
   auto* a = n.add_attribute();
-  a->set_name(name), a->set_type(onnx::AttributeProto::INTS);
+  a->set_name(name);
+  a->set_type(onnx::AttributeProto::INTS);
   for (auto v : values) a->add_ints(v);
 }
 
@@ -71,7 +78,8 @@ class builder {
   }
   onnx::TensorProto& tensor(const std::string& name, int type, const std::vector<std::int64_t>& dims) {
     auto* t = graph().add_initializer();
-    t->set_name(name), t->set_data_type(type);
+    t->set_name(name);
+    t->set_data_type(type);
     for (auto d : dims) t->add_dims(d);
     return *t;
   }
@@ -97,7 +105,8 @@ class builder {
   onnx::NodeProto& node(const std::string& op, const std::vector<std::string>& in, const std::vector<std::string>& out,
                         const std::string& name = "") {
     auto* n = graph().add_node();
-    n->set_op_type(op), n->set_name(name);
+    n->set_op_type(op);
+    n->set_name(name);
     for (const auto& i : in) n->add_input(i);
     for (const auto& o : out) n->add_output(o);
     return *n;

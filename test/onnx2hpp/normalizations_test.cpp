@@ -20,9 +20,12 @@ builder deviations(int form, std::vector<std::int64_t> axes = {-1}, float epsilo
   if (form == 2) b.node("Mul", {d, d}, {"q"});
   else b.node("Pow", {d, "two"}, {"q"});
   set_list(b.node("ReduceMean", {"q"}, {"v"}), "axes", axes);
-  b.node("Add", {"v", "e"}, {"a"}), b.node("Sqrt", {"a"}, {"s"});
-  if (form == 3) b.node("Div", {"one", "s"}, {"r"}), b.node("Mul", {"d", "r"}, {"n"});
-  else b.node("Div", {"d", "s"}, {"n"});
+  b.node("Add", {"v", "e"}, {"a"});
+  b.node("Sqrt", {"a"}, {"s"});
+  if (form == 3) {
+    b.node("Div", {"one", "s"}, {"r"});
+    b.node("Mul", {"d", "r"}, {"n"});
+  } else b.node("Div", {"d", "s"}, {"n"});
   return b;
 }
 
@@ -45,7 +48,8 @@ TEST(Normalizations, FromTheirParts) {
 TEST(Normalizations, WithScaleAndBias) {
   auto b = deviations(0);
   b.floats("w", {5}, {1, 2, 3, 4, 5}).floats("c", {5}, {5, 4, 3, 2, 1}).output("y");
-  b.node("Mul", {"n", "w"}, {"p"}), b.node("Add", {"c", "p"}, {"y"});
+  b.node("Mul", {"n", "w"}, {"p"});
+  b.node("Add", {"c", "p"}, {"y"});
   const auto net = convert(b);
   EXPECT_EQ(operators(net), "LayerNormalization");
   const auto op = first<ops::normalization>(net);
@@ -61,9 +65,13 @@ TEST(Normalizations, RootOfTheMeanSquare) {
   builder b(18);
   b.input("x", {2, 6}).output("y").floats("e", {}, {1e-6f}).floats("two", {}, {2}).floats("w", {6}, {1, 2, 3, 4, 5, 6});
   b.tensor("axes", onnx::TensorProto::INT64, {1}).add_int64_data(-1);
-  b.node("Pow", {"x", "two"}, {"q"}), b.node("ReduceMean", {"q", "axes"}, {"v"});
-  b.node("Add", {"v", "e"}, {"a"}), b.node("Sqrt", {"a"}, {"s"});
-  b.node("Reciprocal", {"s"}, {"r"}), b.node("Mul", {"x", "r"}, {"n"}), b.node("Mul", {"w", "n"}, {"y"});
+  b.node("Pow", {"x", "two"}, {"q"});
+  b.node("ReduceMean", {"q", "axes"}, {"v"});
+  b.node("Add", {"v", "e"}, {"a"});
+  b.node("Sqrt", {"a"}, {"s"});
+  b.node("Reciprocal", {"s"}, {"r"});
+  b.node("Mul", {"x", "r"}, {"n"});
+  b.node("Mul", {"w", "n"}, {"y"});
   EXPECT_EQ(operators(convert(b)), "RMSNormalization");
 }
 
@@ -94,7 +102,10 @@ TEST(Normalizations, TakeOneScaleAndOneBias) {
     auto b = deviations(0);
     b.floats("c", {5}, {1, 2, 3, 4, 5});
     std::string y = "n";
-    for (const auto& f : functions) b.node(f, {y, "c"}, {y + "'"}), y += "'";
+    for (const auto& f : functions) {
+      b.node(f, {y, "c"}, {y + "'"});
+      y += "'";
+    }
     b.output(y);
     EXPECT_LT(error(b), 1e-6) << y;
     return operators(convert(b));
@@ -109,7 +120,8 @@ TEST(Normalizations, TakeOneScaleAndOneBias) {
 TEST(Normalizations, OfAnotherShapeStay) {
   auto b = deviations(0);
   b.floats("e5", {1, 1, 1, 1, 1}, {0.001f}).node("Add", {"v", "e5"}, {"a5"});
-  b.node("Sqrt", {"a5"}, {"s5"}), b.node("Div", {"d", "s5"}, {"y"});
+  b.node("Sqrt", {"a5"}, {"s5"});
+  b.node("Div", {"d", "s5"}, {"y"});
   b.output("y");  // five axes
   EXPECT_EQ(operators(convert(b)), "ReduceMean Sub Mul ReduceMean Add Sqrt Div");
 }
@@ -122,8 +134,11 @@ builder groups(std::vector<float> scale) {
   const std::vector<std::int64_t> groups{0, 3, -1}, back{2, 6, 4, 5};
   b.tensor("to", onnx::TensorProto::INT64, {3}).set_raw_data(groups.data(), 24);
   b.tensor("back", onnx::TensorProto::INT64, {4}).set_raw_data(back.data(), 32);
-  b.node("Reshape", {"x", "to"}, {"g"}), b.node("InstanceNormalization", {"g", "ones", "zeros"}, {"i"});
-  b.node("Reshape", {"i", "back"}, {"n"}), b.node("Mul", {"n", "w"}, {"p"}), b.node("Add", {"p", "c"}, {"y"});
+  b.node("Reshape", {"x", "to"}, {"g"});
+  b.node("InstanceNormalization", {"g", "ones", "zeros"}, {"i"});
+  b.node("Reshape", {"i", "back"}, {"n"});
+  b.node("Mul", {"n", "w"}, {"p"});
+  b.node("Add", {"p", "c"}, {"y"});
   return b;
 }
 
@@ -148,7 +163,8 @@ TEST(Normalizations, AScaleOfGroupsWithABiasOfChannelsStays) {
 TEST(Products, AnAddOfConstantsIsTheirBias) {
   builder b;
   b.input("x", {1, 3, 2}).output("y").floats("w", {2, 2}, {1, 2, 3, 4}).floats("c", {2}, {5, 6});
-  b.node("MatMul", {"x", "w"}, {"p"}), b.node("Add", {"c", "p"}, {"y"});
+  b.node("MatMul", {"x", "w"}, {"p"});
+  b.node("Add", {"c", "p"}, {"y"});
   const auto net = convert(b);
   EXPECT_EQ(operators(net), "MatMul");
   EXPECT_TRUE(first<ops::mat_mul>(net).bias);
@@ -156,7 +172,8 @@ TEST(Products, AnAddOfConstantsIsTheirBias) {
   EXPECT_EQ(written(net, 1), (floats{5, 6}));
   builder rows;  // a number for each row is none
   rows.input("x", {1, 3, 2}).output("y").floats("w", {2, 2}, {1, 2, 3, 4}).floats("c", {3, 1}, {5, 6, 7});
-  rows.node("MatMul", {"x", "w"}, {"p"}), rows.node("Add", {"p", "c"}, {"y"});
+  rows.node("MatMul", {"x", "w"}, {"p"});
+  rows.node("Add", {"p", "c"}, {"y"});
   EXPECT_EQ(operators(convert(rows)), "MatMul Add");
   builder gemm;
   gemm.input("x", {3, 2}).output("y").floats("w", {2, 2}, {1, 2, 3, 4}).floats("c", {2}, {5, 6});
@@ -172,11 +189,15 @@ builder for_each_element(const std::vector<std::int64_t>& x, const std::vector<s
   std::size_t n = 1;
   for (const auto d : statistics) n *= static_cast<std::size_t>(d);
   std::vector<float> scale(n), bias(n);
-  for (std::size_t i = 0; i < n; ++i) scale[i] = static_cast<float>(i + 1), bias[i] = static_cast<float>(10 * i + 10);
+  for (std::size_t i = 0; i < n; ++i) {
+    scale[i] = static_cast<float>(i + 1);
+    bias[i] = static_cast<float>(10 * i + 10);
+  }
   b.floats("s", statistics, scale).floats("b", statistics, bias);
   b.floats("m", statistics, std::vector<float>(n, 1)).floats("v", statistics, std::vector<float>(n, 3.75f));
   auto& node = b.node("BatchNormalization", {"x", "s", "b", "m", "v"}, {"y"}, "bn");
-  set(node, "spatial", 0), set(node, "epsilon", 0.25f);
+  set(node, "spatial", 0);
+  set(node, "epsilon", 0.25f);
   return b;
 }
 

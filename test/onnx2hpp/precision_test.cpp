@@ -68,7 +68,8 @@ TEST(Precision, InputsThatStayFloat32) {
   builder b = half_model(TensorProto::FLOAT);
   b.graph().mutable_node(0)->set_input(0, "h");
   b.graph().mutable_node(0)->set_output(0, "s");
-  add_cast(b, "x", "h", TensorProto::FLOAT16), add_cast(b, "s", "y", TensorProto::FLOAT);
+  add_cast(b, "x", "h", TensorProto::FLOAT16);
+  add_cast(b, "s", "y", TensorProto::FLOAT);
   EXPECT_EQ(operators(convert(b)), "Add");
   EXPECT_EQ(convert(b).notes.size(), 1u);
   // A model of float32 that only stores weights in float16 computes nothing in it.
@@ -84,8 +85,8 @@ TEST(Precision, ConstantsAreComputedInFloat32) {
   // In float16, 2048 + 1 would be 2048, and 65504 + 65504 would be ∞.
   builder b(17);
   b.input("x", {1, 3}, TensorProto::FLOAT16).output("y").floats("f", {3}, {0, 0, 0.1f});
-  halves(b, "m", {3}, {float16::large, float16::largest, float16::one}),
-      halves(b, "n", {3}, {float16::one, float16::largest, float16::one});
+  halves(b, "m", {3}, {float16::large, float16::largest, float16::one});
+  halves(b, "n", {3}, {float16::one, float16::largest, float16::one});
   b.node("Add", {"m", "n"}, {"sum"});
   add_cast(b, "f", "h", TensorProto::FLOAT16);
   b.node("Sub", {"sum", "h"}, {"k"});

@@ -101,8 +101,13 @@ TEST(Profile, WhatMayBeMissing) {
   const profile_bench f;
   auto m = f.measured();
   auto& u = m["units"][0];
-  u.erase("busy_watts"), u.erase("idle_watts"), m.erase("connections"), m.erase("dice");
-  m["more"] = {1, 2}, u["more"] = "x", u["layers"][0]["more"] = nullptr;
+  u.erase("busy_watts");
+  u.erase("idle_watts");
+  m.erase("connections");
+  m.erase("dice");
+  m["more"] = {1, 2};
+  u["more"] = "x";
+  u["layers"][0]["more"] = nullptr;
   u["missing"] = {"relu", "conv"};  // conv was measured anyway
   ASSERT_EQ(f.convert({m.dump()}).code, 0);
   EXPECT_TRUE(contains(f.made(), "ms{0.0, 12.5, -1.0, 0.0, 0.1, 0.0};")) << f.made();
@@ -228,7 +233,9 @@ TEST(Profile, EveryMistakeIsTold) {
 TEST(Profile, AllMistakesAtOnce) {
   const profile_bench f;
   auto m = f.measured();
-  m["units"][0]["layers"][0]["ms"] = -1, m["units"][0]["host"] = 7, m["connections"][0]["us"] = -1;
+  m["units"][0]["layers"][0]["ms"] = -1;
+  m["units"][0]["host"] = 7;
+  m["connections"][0]["us"] = -1;
   const auto done = f.convert({m.dump(), "x", f.measured().dump()});
   EXPECT_TRUE(contains(done.err, "is not converted (4 problems)")) << done.err;
 }

@@ -156,10 +156,14 @@ TEST(Quantized, ThroughOtherNodes) {
   const auto c = folded({3, 2}, [](builder& b) {
     raw_tensor<std::int8_t>(b, "q", onnx::TensorProto::INT8, {2, 3}, {1, 2, 3, 4, 5, 6});
     auto& s = *b.node("Constant", {}, {"s"}).add_attribute();
-    s.set_name("value_float"), s.set_type(onnx::AttributeProto::FLOAT), s.set_f(0.5f);
+    s.set_name("value_float");
+    s.set_type(onnx::AttributeProto::FLOAT);
+    s.set_f(0.5f);
     auto& z = *b.node("Constant", {}, {"z"}).add_attribute();
-    z.set_name("value"), z.set_type(onnx::AttributeProto::TENSOR);
-    z.mutable_t()->set_data_type(onnx::TensorProto::INT32), z.mutable_t()->add_int32_data(0);
+    z.set_name("value");
+    z.set_type(onnx::AttributeProto::TENSOR);
+    z.mutable_t()->set_data_type(onnx::TensorProto::INT32);
+    z.mutable_t()->add_int32_data(0);
     b.node("Transpose", {"q"}, {"t"});
     b.ints("shape", {3, 2});
     b.node("Reshape", {"t", "shape"}, {"r"});

@@ -179,14 +179,16 @@ TEST(Refusals, OneSymbolForSeveralExtents) {
       << problems(b);
   const auto& declared = b.graph().input(0).type().tensor_type().shape();
   EXPECT_EQ(declared.dim(0).dim_param(), "?");
-  b.graph().clear_output(), b.output("y", {"?", "1", "?", "?"});
+  b.graph().clear_output();
+  b.output("y", {"?", "1", "?", "?"});
   const auto asked = convert(b, {.inputs = {{"x", {2, 1, 3, 4}}}});
   EXPECT_EQ(result(asked), (shape{2, 1, 3, 4}));
   EXPECT_TRUE(asked.notes.empty());
   EXPECT_EQ(result(convert(b, {.dimensions = {{"?", 5}}})), (shape{5, 1, 5, 5})) << "asked for";
   builder n;  // the batch of one input, the height of another
   n.symbolic_input("x", {"N", "3"}).symbolic_input("z", {"1", "N"}).output("y").output("t");
-  n.node("Relu", {"x"}, {"y"}), n.node("Relu", {"z"}, {"t"});
+  n.node("Relu", {"x"}, {"y"});
+  n.node("Relu", {"z"}, {"t"});
   EXPECT_TRUE(contains(problems(n), "input \"z\" (, opset 0): its dimension 1 is the symbol \"N\"; fix it with -i z:1xN\n"));
   EXPECT_TRUE(contains(problems(n, {.inputs = {{"x", {4, 3}}}}), "-i z:1xN")) << "it says nothing about the other input";
   EXPECT_EQ(result(convert(n, {.inputs = {{"z", {1, 7}}}})), (shape{1, 7}));
@@ -250,7 +252,8 @@ std::string pasted(const builder& b) {
 TEST(Remedy, NamesAllThatTheRefusedNodeReads) {
   builder b(11);
   b.input("x", {1, 4, 4}).output("y");
-  b.node("Sigmoid", {"x"}, {"boxes"}), b.node("Tanh", {"x"}, {"scores"});
+  b.node("Sigmoid", {"x"}, {"boxes"});
+  b.node("Tanh", {"x"}, {"scores"});
   b.node("NonMaxSuppression", {"boxes", "scores", "", "boxes"}, {"y"});
   EXPECT_EQ(pasted(b), "Sigmoid Tanh -> boxes scores");
 }
@@ -316,7 +319,9 @@ TEST(Remedy, ComparisonsAreReplacedByWhatTheyCompare) {
 TEST(Remedy, LeavesOutWhatFollowsFromOtherOutputs) {
   builder b;
   b.input("x", {1, 4}).output("y").output("best").scalar("c", 2).ints("axes", {0});
-  b.node("Relu", {"x"}, {"boxes"}), b.node("Tanh", {"x"}, {"kinds"}), b.node("Neg", {"boxes"}, {"best"});
+  b.node("Relu", {"x"}, {"boxes"});
+  b.node("Tanh", {"x"}, {"kinds"});
+  b.node("Neg", {"boxes"}, {"best"});
   b.node("Mul", {"kinds", "c"}, {"shift"});
   b.node("Add", {"boxes", "shift"}, {"apart"});
   b.node("Unsqueeze", {"apart", "axes"}, {"batch"});
@@ -324,14 +329,16 @@ TEST(Remedy, LeavesOutWhatFollowsFromOtherOutputs) {
   b.node("NonMaxSuppression", {"batch", "scores"}, {"n"});
   b.node("GatherND", {"boxes", "n"}, {"d"});
   b.node("ArgMax", {"scores"}, {"first"});
-  b.node("GatherND", {"kinds", "n"}, {"e"}), b.node("GatherND", {"first", "n"}, {"f"});
+  b.node("GatherND", {"kinds", "n"}, {"e"});
+  b.node("GatherND", {"first", "n"}, {"f"});
   b.node("Sum", {"d", "e", "f"}, {"y"});
   EXPECT_EQ(pasted(b), "Relu Tanh Neg Exp -> boxes kinds best scores");
 }
 
 onnx::GraphProto& subgraph(onnx::NodeProto& n, const char* attribute) {
   auto* a = n.add_attribute();
-  a->set_name(attribute), a->set_type(onnx::AttributeProto::GRAPH);
+  a->set_name(attribute);
+  a->set_type(onnx::AttributeProto::GRAPH);
   return *a->mutable_g();
 }
 
@@ -339,13 +346,17 @@ onnx::GraphProto& subgraph(onnx::NodeProto& n, const char* attribute) {
 TEST(Remedy, NamesWhatSubgraphsRead) {
   builder b;
   b.input("x", {1, 4}).output("y");
-  b.node("Relu", {"x"}, {"a"}), b.node("Tanh", {"x"}, {"own"}), b.node("Exp", {"x"}, {"deep"}),
-      b.node("ReduceMax", {"x"}, {"m"});
+  b.node("Relu", {"x"}, {"a"});
+  b.node("Tanh", {"x"}, {"own"});
+  b.node("Exp", {"x"}, {"deep"});
+  b.node("ReduceMax", {"x"}, {"m"});
   auto& n = b.node("If", {"m"}, {"y"});
   auto& branch = subgraph(n, "then_branch");
   const auto add = [](onnx::GraphProto& g, const char* op, const std::string& in, const std::string& out) {
     auto* made = g.add_node();
-    made->set_op_type(op), made->add_input(in), made->add_output(out);
+    made->set_op_type(op);
+    made->add_input(in);
+    made->add_output(out);
     g.add_output()->set_name(out);
     return made;
   };
@@ -397,7 +408,8 @@ TEST(Remedy, CountsWeightsOnly) {
   builder b(11);
   b.input("x", {1, 5, 4}).output("n").output("r").floats("threshold", {1}, {0.5f}).ints("most", {10});
   b.floats("scales", {3}, {1, 2, 2}).floats("roi", {2}, {0, 1});
-  b.node("Relu", {"x"}, {"boxes"}), b.node("Tanh", {"x"}, {"scores"});
+  b.node("Relu", {"x"}, {"boxes"});
+  b.node("Tanh", {"x"}, {"scores"});
   b.node("NonMaxSuppression", {"boxes", "scores", "most", "threshold"}, {"n"});
   set(b.node("Resize", {"boxes", "roi", "scales"}, {"r"}), "mode", "round");
   EXPECT_TRUE(contains(problems(b), "\nleave out what is refused; this keeps 2 of 4 nodes: --outputs boxes,scores"))

@@ -127,19 +127,24 @@ template <class T> std::function<void(onnx::NodeProto&, const std::string&)> is(
 }
 void reals(onnx::NodeProto& n, const std::string& name) {
   auto* a = n.add_attribute();
-  a->set_name(name), a->set_type(onnx::AttributeProto::FLOATS);
+  a->set_name(name);
+  a->set_type(onnx::AttributeProto::FLOATS);
   for (const float v : {1.0f, 1.0f, 2.0f, 2.0f}) a->add_floats(v);
 }
 void one_tensor(onnx::NodeProto& n, const std::string& name) {
   auto* a = n.add_attribute();
-  a->set_name(name), a->set_type(onnx::AttributeProto::TENSOR);
-  a->mutable_t()->set_data_type(onnx::TensorProto::FLOAT), a->mutable_t()->add_dims(1), a->mutable_t()->add_float_data(2);
+  a->set_name(name);
+  a->set_type(onnx::AttributeProto::TENSOR);
+  a->mutable_t()->set_data_type(onnx::TensorProto::FLOAT);
+  a->mutable_t()->add_dims(1);
+  a->mutable_t()->add_float_data(2);
 }
 /// A graph of inputs and outputs alone.
 std::function<void(onnx::NodeProto&, const std::string&)> graph_of(strings in, strings out) {
   return [=](onnx::NodeProto& n, const std::string& name) {
     auto* a = n.add_attribute();
-    a->set_name(name), a->set_type(onnx::AttributeProto::GRAPH);
+    a->set_name(name);
+    a->set_type(onnx::AttributeProto::GRAPH);
     for (const auto& i : in) a->mutable_g()->add_input()->set_name(i);
     for (const auto& o : out) a->mutable_g()->add_output()->set_name(o);
   };
@@ -367,7 +372,9 @@ TEST(Declarations, AreListed) {
 TEST(Declarations, RefusalsPointToThemOnce) {
   builder b;
   b.input("x", {1, 2}).input("x2", {1, 2}).output("y");
-  b.node("Acosh", {"x"}, {"a"}), b.node("Acosh", {"x2"}, {"b"}), b.node("Foo", {"x2"}, {"c"});
+  b.node("Acosh", {"x"}, {"a"});
+  b.node("Acosh", {"x2"}, {"b"});
+  b.node("Foo", {"x2"}, {"c"});
   b.node("LSTM", {"a", "b", "c"}, {"y"});
   const scratch folder;
   const auto done = tool({folder.save("net.onnx", b), "-o", folder.path});
@@ -391,11 +398,14 @@ TEST(Declarations, OtherErrorsDoNotPointToThem) {
   };
   auto cycle = base(), twice = base(), nobody = base(), damaged = base(), text = base(), name = base();
   cycle.node("Add", {"x", "y"}, {"y"});
-  twice.node("Relu", {"x"}, {"y"}), twice.node("Tanh", {"x"}, {"y"});
+  twice.node("Relu", {"x"}, {"y"});
+  twice.node("Tanh", {"x"}, {"y"});
   nobody.node("Relu", {"z"}, {"y"});
   damaged.floats("c", {2}, {1}).node("Add", {"x", "c"}, {"y"});
-  text.tensor("c", onnx::TensorProto::STRING, {2}), text.node("Add", {"x", "c"}, {"y"});
-  name.node("Relu", {"x"}, {"x"}), name.node("Relu", {"x"}, {"y"});
+  text.tensor("c", onnx::TensorProto::STRING, {2});
+  text.node("Add", {"x", "c"}, {"y"});
+  name.node("Relu", {"x"}, {"x"});
+  name.node("Relu", {"x"}, {"y"});
   for (const auto* b : {&cycle, &twice, &nobody, &damaged, &text, &name}) {
     const auto done = tool({folder.save("net.onnx", *b), "-o", folder.path});
     EXPECT_EQ(done.code, 1);

@@ -18,13 +18,48 @@ builder resize(int opset, std::vector<float> scales, std::vector<std::int64_t> s
   else b.ints("sizes", sizes).node("Resize", {"x", "", "", "sizes"}, {"y"});
   return b;
 }
+TEST(Resize, RepeatsElements) {
+  builder b;
+  b.input("x", {1, 2, 3, 4}).output("y").floats("scales", {4}, {1, 1, 2, 3});
+  auto& n = b.node("Resize", {"x", "", "scales"}, {"y"});
+  set(n, "coordinate_transformation_mode", "asymmetric");
+  set(n, "nearest_mode", "floor");
+  set(n, "cubic_coeff_a", -0.75f);
+  EXPECT_EQ(result(convert(b)), (shape{1, 2, 6, 12}));
+  EXPECT_EQ(first<ops::resize>(convert(b)).factors[3], 3);
+  builder sizes(18);
+  sizes.input("x", {1, 2, 3, 4}).output("y").ints("sizes", {16, 3}).ints("axes", {3, -2});
+  set(sizes.node("Resize", {"x", "", "", "sizes"}, {"y"}), "axes", {3, -2});
+  EXPECT_EQ(result(convert(sizes)), (shape{1, 2, 3, 16}));
+  for (const int opset : {9, 10}) {
+    builder c(opset);
+    c.input("x", {1, 2}).output("y").floats("scales", {2}, {1, 2});
+    c.node(opset == 9 ? "Upsample" : "Resize", {"x", "scales"}, {"y"});
+    EXPECT_EQ(result(convert(c)), (shape{1, 4}));
+  }
+  builder old = one("Upsample", {1, 2}, 7);
+  auto* scales = node_of(old).add_attribute();
+  scales->set_name("scales");
+  scales->set_type(onnx::AttributeProto::FLOATS);
+  scales->add_floats(1);
+  scales->add_floats(4);
+  EXPECT_EQ(result(convert(old)), (shape{1, 8}));
+  b.floats("none", {4}, {1, 1, 1, 1}).node("Relu", {"y"}, {"r"});
+  n.set_input(2, "none");
+  b.graph().mutable_output(0)->set_name("r");
+  EXPECT_EQ(operators(convert(b)), "Relu") << "by 1 in all axes is nothing";
+}
+
 TEST(Resize, ModesAndCoordinates) {
   auto b = resize(19, {1, 1, 2, 1.5f});
   EXPECT_EQ(first<ops::resize>(convert(b)).mode, ops::resizing::nearest);
   EXPECT_EQ(first<ops::resize>(convert(b)).from, ops::coordinates::half_pixel);
   EXPECT_EQ(first<ops::resize>(convert(b)).to, (shape{1, 2, 6, 6}));
-  set(node_of(b), "mode", "cubic"), set(node_of(b), "coordinate_transformation_mode", "align_corners");
-  set(node_of(b), "cubic_coeff_a", -0.5f), set(node_of(b), "exclude_outside", 1), set(node_of(b), "nearest_mode", "ceil");
+  set(node_of(b), "mode", "cubic");
+  set(node_of(b), "coordinate_transformation_mode", "align_corners");
+  set(node_of(b), "cubic_coeff_a", -0.5f);
+  set(node_of(b), "exclude_outside", 1);
+  set(node_of(b), "nearest_mode", "ceil");
   const auto op = first<ops::resize>(convert(b));
   EXPECT_EQ(op.mode, ops::resizing::cubic);
   EXPECT_EQ(op.from, ops::coordinates::align_corners);
@@ -43,7 +78,8 @@ TEST(Resize, ModesAndCoordinates) {
 TEST(Resize, AlignsCornersOfARoundedExtent) {
   const auto sampled = [](float scale, int last) {
     auto b = resize(19, {1, 1, 1, scale});
-    set(node_of(b), "mode", "linear"), set(node_of(b), "coordinate_transformation_mode", "align_corners");
+    set(node_of(b), "mode", "linear");
+    set(node_of(b), "coordinate_transformation_mode", "align_corners");
     std::vector<float> x;
     for (int k = 0; k < 24; ++k) x.push_back(static_cast<float>(k % 4));
     auto y = computed(convert(b), {{"x", x}}).at("y");
@@ -61,7 +97,8 @@ TEST(Resize, KeepsTheAspectRatio) {
     builder b(18);
     b.input("x", {1, 1, extents[0], extents[1]}).output("y").ints("sizes", sizes);
     auto& n = b.node("Resize", {"x", "", "", "sizes"}, {"y"});
-    set(n, "axes", {2, 3}), set(n, "keep_aspect_ratio_policy", policy);
+    set(n, "axes", {2, 3});
+    set(n, "keep_aspect_ratio_policy", policy);
     const auto y = result(convert(b));
     return std::vector<std::int64_t>{y[2], y[3]};
   };
@@ -97,13 +134,15 @@ TEST(Resize, NearestElementsOfSizes) {
   builder c(19);
   c.input("x", {1, 1, 7}).output("y").ints("sizes", {2});
   set_list(c.node("Resize", {"x", "", "", "sizes"}, {"y"}), "axes", {-1});
-  set(node_of(c), "coordinate_transformation_mode", "asymmetric"), set(node_of(c), "nearest_mode", "round_prefer_ceil");
+  set(node_of(c), "coordinate_transformation_mode", "asymmetric");
+  set(node_of(c), "nearest_mode", "round_prefer_ceil");
   EXPECT_EQ(row(c, 7), (std::vector<float>{0, 4}));
   // The smaller scale is 3 / 2, and that of both axes; the second one would be 11 / 7. ONNX: round_half_up(10.5).
   builder d(19);
   d.input("x", {2, 7}).output("y").ints("sizes", {3, 11}).node("Resize", {"x", "", "", "sizes"}, {"y"});
-  set(node_of(d), "keep_aspect_ratio_policy", "not_larger"), set(node_of(d), "coordinate_transformation_mode", "asymmetric"),
-      set(node_of(d), "nearest_mode", "floor");
+  set(node_of(d), "keep_aspect_ratio_policy", "not_larger");
+  set(node_of(d), "coordinate_transformation_mode", "asymmetric");
+  set(node_of(d), "nearest_mode", "floor");
   EXPECT_EQ(result(convert(d)), (shape{3, 11}));
   EXPECT_EQ(row(d, 14), (std::vector<float>{0, 0, 1, 2, 2, 3,  4,  4,  5,  6,  6,  //
                                             0, 0, 1, 2, 2, 3,  4,  4,  5,  6,  6,  //
@@ -116,9 +155,10 @@ TEST(Resize, NearestElementsOfOpset10) {
     builder b(opset);
     b.input("x", x).output("y").floats("scales", {static_cast<std::int64_t>(scales.size())}, scales);
     if (opset == 10) b.node("Resize", {"x", "scales"}, {"y"});
-    else
-      set(b.node("Resize", {"x", "", "scales"}, {"y"}), "coordinate_transformation_mode", "asymmetric"),
-          set(node_of(b), "nearest_mode", "floor");
+    else {
+      set(b.node("Resize", {"x", "", "scales"}, {"y"}), "coordinate_transformation_mode", "asymmetric");
+      set(node_of(b), "nearest_mode", "floor");
+    }
     return b;
   };
   auto b = model(10, {1, 1, 2, 4}, {1, 1, 0.6f, 0.6f});
@@ -133,7 +173,8 @@ TEST(Resize, NearestElementsOfOpset10) {
   // Of a constant, which the tool computes.
   builder c(10);
   c.input("x", {2}).output("y").floats("c", {4}, {1, 2, 3, 4}).floats("scales", {1}, {0.6f});
-  c.node("Resize", {"c", "scales"}, {"r"}), c.node("Add", {"x", "r"}, {"y"});
+  c.node("Resize", {"c", "scales"}, {"r"});
+  c.node("Add", {"x", "r"}, {"y"});
   EXPECT_EQ(written(convert(c)), (std::vector<float>{1, 3}));
 }
 
@@ -167,7 +208,8 @@ TEST(Resize, UpsampleOnlyEnlarges) {
 TEST(Resize, SizesKeepTheAspectRatioIfAsked) {
   const auto to = [](const char* policy) {
     auto b = resize(18, {}, {1, 2, 6, 12});
-    set(node_of(b), "mode", "linear"), set(node_of(b), "keep_aspect_ratio_policy", policy);
+    set(node_of(b), "mode", "linear");
+    set(node_of(b), "keep_aspect_ratio_policy", policy);
     set_list(node_of(b), "axes", {0, 1, 2, 3});
     return convert(b).layers.back().result;
   };
@@ -181,8 +223,9 @@ TEST(Resize, CropsAndResizes) {
   b.input("x", {1, 2, 3, 4}).output("y").ints("sizes", {1, 2, 5, 6});
   b.floats("roi", {8}, {0, 0, 0.25f, 0.5f, 1, 1, 0.75f, 1.25f});
   auto& n = b.node("Resize", {"x", "roi", "", "sizes"}, {"y"});
-  set(n, "mode", "linear"), set(n, "coordinate_transformation_mode", "tf_crop_and_resize"),
-      set(n, "extrapolation_value", 9.0f);
+  set(n, "mode", "linear");
+  set(n, "coordinate_transformation_mode", "tf_crop_and_resize");
+  set(n, "extrapolation_value", 9.0f);
   const auto op = first<ops::resize>(convert(b));
   EXPECT_EQ(op.begin[2], 0.25f);
   EXPECT_EQ(op.end[3], 1.25f);

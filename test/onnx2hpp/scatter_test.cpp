@@ -174,8 +174,10 @@ builder into_columns(const index_numbers& updates, const char* result = "y") {
   builder b(18);
   b.input("x", {4, 5}).output("y").ints("i", {0, 2}).ints("u", updates);
   b.graph().mutable_initializer(0)->clear_dims();
-  b.graph().mutable_initializer(0)->add_dims(2), b.graph().mutable_initializer(0)->add_dims(1);
-  set(b.node("ArgMax", {"x"}, {"a"}), "axis", 1), set(b.graph().mutable_node(0)[0], "keepdims", 0);
+  b.graph().mutable_initializer(0)->add_dims(2);
+  b.graph().mutable_initializer(0)->add_dims(1);
+  set(b.node("ArgMax", {"x"}, {"a"}), "axis", 1);
+  set(b.graph().mutable_node(0)[0], "keepdims", 0);
   b.node("ScatterND", {"a", "i", "u"}, {result});
   return b;
 }

@@ -96,7 +96,8 @@ TEST(Reductions, KindsAndForms) {
   EXPECT_EQ(result(convert(b)), (shape{1, 3, 1, 1}));
   // A sum has its axes as an input from opset 13 on, the others from opset 18 on.
   auto sum = one("ReduceSum", {2, 3, 4}, 11), largest = one("ReduceMax", {2, 3, 4}, 13);
-  set_list(node_of(sum), "axes", {1}), set_list(node_of(largest), "axes", {1});
+  set_list(node_of(sum), "axes", {1});
+  set_list(node_of(largest), "axes", {1});
   EXPECT_EQ(result(convert(sum)), (shape{2, 1, 4}));
   EXPECT_EQ(result(convert(largest)), (shape{2, 1, 4}));
 }
@@ -107,8 +108,10 @@ TEST(ConvTranspose, IsAConvAndADepthToSpace) {
     b.input("x", {1, 4, 5, 6}).output("y");
     b.floats("w", {4, 2, kernel, kernel}, std::vector<float>(static_cast<std::size_t>(8 * kernel * kernel), 1));
     auto& n = b.node("ConvTranspose", {"x", "w"}, {"y"});
-    set(n, "strides", {stride, stride}), set(n, "pads", pads), set(n, "output_padding", {more, more}),
-        set(n, "group", group);
+    set(n, "strides", {stride, stride});
+    set(n, "pads", pads);
+    set(n, "output_padding", {more, more});
+    set(n, "group", group);
     return b;
   };
   const auto twice = convert(of(2, 2, {0, 0, 0, 0}));
@@ -130,7 +133,9 @@ TEST(ConvTranspose, ToAShape) {
     builder b;
     b.input("x", {1, 1, 2}).output("y").floats("w", {1, 1, 3}, {1, 10, 100});
     auto& n = b.node("ConvTranspose", {"x", "w"}, {"y"});
-    set_list(n, "strides", {stride}), set_list(n, "output_padding", {more}), set(n, "auto_pad", automatic);
+    set_list(n, "strides", {stride});
+    set_list(n, "output_padding", {more});
+    set(n, "auto_pad", automatic);
     if (to > 0) set_list(n, "output_shape", {to});
     return b;
   };
@@ -166,7 +171,8 @@ TEST(Attention, OfHeadsThatShareKeys) {
   builder flat(23);
   flat.input("q", {2, 5, 48}).input("k", {2, 7, 24}).input("v", {2, 7, 12}).output("y");
   auto& m = flat.node("Attention", {"q", "k", "v"}, {"y"});
-  set(m, "q_num_heads", 6), set(m, "kv_num_heads", 3);
+  set(m, "q_num_heads", 6);
+  set(m, "kv_num_heads", 3);
   EXPECT_EQ(result(convert(flat)), (shape{2, 5, 24}));
   builder cached(23);
   cached.input("q", {2, 6, 5, 8}).input("k", {2, 6, 7, 8}).input("p", {2, 6, 1, 8}).output("y").output("all");
@@ -192,7 +198,8 @@ TEST(Where, OfWhatIsNotANumber) {
   constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   builder b;
   b.input("x", {2, 2}).input("z", {2, 2}).output("y").floats("k", {1}, {7});
-  b.node("Softmax", {"x"}, {"s"}), b.node("IsNaN", {"s"}, {"m"});
+  b.node("Softmax", {"x"}, {"s"});
+  b.node("IsNaN", {"s"}, {"m"});
   auto& n = b.node("Where", {"m", "k", "s"}, {"y"});
   EXPECT_EQ(operators(convert(b)), "Softmax Where");  // as exporters write an attention with a mask
   EXPECT_EQ(computed(convert(b), {{"x", {-infinity, -infinity, 1, 1}}, {"z", {}}}).at("y"),

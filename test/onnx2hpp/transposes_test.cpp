@@ -23,7 +23,8 @@ void conv(builder& b, const std::string& in, const std::string& out, const std::
   b.weights(out + "w", filter);
   to_first(b, in, out + "i");
   auto& n = b.node("Conv", {out + "i", out + "w"}, {out + "c"}, out + "conv");
-  set(n, "pads", pads), set(n, "strides", {2, 2});
+  set(n, "pads", pads);
+  set(n, "strides", {2, 2});
   to_last(b, out + "c", out);
 }
 
@@ -55,7 +56,8 @@ TEST(Transposes, OfSqueezeAndExcitation) {
   b.node("Conv", {"x", "w"}, {"c"});
   to_last(b, "c", "l");
   auto& mean = b.node("ReduceMean", {"l"}, {"m"});
-  set_list(mean, "axes", {1, 2}), set(mean, "keepdims", 0);
+  set_list(mean, "axes", {1, 2});
+  set(mean, "keepdims", 0);
   b.node("Reshape", {"m", "to"}, {"r"});
   to_first(b, "r", "g");
   b.node("Conv", {"g", "w1", "b1"}, {"g1"});
@@ -216,8 +218,10 @@ builder random_network(unsigned seed) {
       case 6: {
         std::vector<std::int64_t> split;
         for (std::size_t k = 0; k < 4; ++k) {
-          if (k == axis && in.dims[k] % 2 == 0) split.push_back(2), split.push_back(in.dims[k] / 2);
-          else split.push_back(in.dims[k]);
+          if (k == axis && in.dims[k] % 2 == 0) {
+            split.push_back(2);
+            split.push_back(in.dims[k] / 2);
+          } else split.push_back(in.dims[k]);
         }
         b.ints(parameter, split).ints(parameter + "b", in.dims);
         b.node("Reshape", {in.name, parameter}, {out.name + "s"});

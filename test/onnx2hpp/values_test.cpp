@@ -59,7 +59,8 @@ floats multiplied(const floats& a, const shape& sa, const floats& b, const shape
     for (int k = rank - 3; k >= 0; rest /= out[k--]) {
       if (sa[k] > 1) at_a += rest % out[k] * step_a;
       if (sb[k] > 1) at_b += rest % out[k] * step_b;
-      step_a *= sa[k], step_b *= sb[k];
+      step_a *= sa[k];
+      step_b *= sb[k];
     }
     float sum = 0;
     for (std::int64_t k = 0; k < sa[rank - 1]; ++k)
@@ -151,7 +152,10 @@ TEST(Computed, EinsumWithAConstant) {
       for (std::int64_t i = 0; i < steps; ++i) {
         std::map<char, std::int64_t> at;
         std::int64_t rest = i;
-        for (const auto& [letter, extent] : extents) at[letter] = rest % extent, rest /= extent;
+        for (const auto& [letter, extent] : extents) {
+          at[letter] = rest % extent;
+          rest /= extent;
+        }
         const auto offset = [&](const char* term) {
           std::int64_t k = 0;
           for (; *term; ++term) k = k * extents[*term] + at[*term];
@@ -189,7 +193,8 @@ TEST(Computed, CumSum) {
     builder b(14);
     b.input("x", {2, 3}).output("y").ints("axis", {axis});
     auto& n = b.node("CumSum", {"x", "axis"}, {"y"});
-    set(n, "exclusive", exclusive), set(n, "reverse", reverse);
+    set(n, "exclusive", exclusive);
+    set(n, "reverse", reverse);
     EXPECT_EQ(operators(convert(b)), "CumSum");
     return compute(b, {{1, 2, 3, 4, 5, 6}});
   };
@@ -213,8 +218,11 @@ TEST(Computed, LpPool) {
       builder b(18);
       b.input("x", {1, 2, 7}).output("y");
       auto& n = b.node("LpPool", {"x"}, {"y"});
-      set_list(n, "kernel_shape", {3}), set_list(n, "strides", {2}), set_list(n, "dilations", {2});
-      set(n, "pads", std::vector<std::int64_t>{1, 0}), set(n, "ceil_mode", ceil ? 1 : 0);
+      set_list(n, "kernel_shape", {3});
+      set_list(n, "strides", {2});
+      set_list(n, "dilations", {2});
+      set(n, "pads", std::vector<std::int64_t>{1, 0});
+      set(n, "ceil_mode", ceil ? 1 : 0);
       if (p != 2) set(n, "p", p);
       floats y;
       for (int c = 0; c < 2; ++c)
@@ -230,7 +238,9 @@ TEST(Computed, LpPool) {
   builder b(18);
   b.input("x", {1, 2, 7}).output("y");
   auto& n = b.node("LpPool", {"x"}, {"y"});
-  set_list(n, "kernel_shape", {2}), set(n, "auto_pad", "SAME_UPPER"), set(n, "p", 0);
+  set_list(n, "kernel_shape", {2});
+  set(n, "auto_pad", "SAME_UPPER");
+  set(n, "p", 0);
   EXPECT_NE(problems(b).find("its p is not positive"), std::string::npos);
 }
 
@@ -281,17 +291,21 @@ TEST(Computed, AttentionThatIsLimited) {
   causal.check([](int q, int k) { return k <= q; }, "causal");
 
   attention window(25);
-  set(*window.node, "left_window_size", 1), set(*window.node, "right_window_size", 2);
+  set(*window.node, "left_window_size", 1);
+  set(*window.node, "right_window_size", 2);
   window.check([](int q, int k) { return k >= q - 1 && k <= q + 2; }, "window");
 
   attention few;  // the four queries are the last of four keys
-  few.model.ints("n", {4}), few.give(6, "n"), set(*few.node, "is_causal", 1);
+  few.model.ints("n", {4});
+  few.give(6, "n");
+  set(*few.node, "is_causal", 1);
   few.check([](int q, int k) { return k <= q && k < 4; }, "number of keys");
 
   attention masked;  // query 2 sees nothing, and the mask lacks the last key
   masked.model.tensor("m", onnx::TensorProto::BOOL, {4, 4})
       .set_raw_data(std::string("\1\1\0\1\0\1\1\1\0\0\0\0\1\0\0\0", 16));
-  masked.give(3, "m"), set(*masked.node, "softcap", 0.5f);
+  masked.give(3, "m");
+  set(*masked.node, "softcap", 0.5f);
   const bool mask[4][4]{{true, true, false, true}, {false, true, true, true}, {}, {true}};
   const auto sees = [&](int q, int k) { return k < 4 && mask[q][k]; };
   masked.check(sees, "mask and softcap", 0.5f);
@@ -301,7 +315,8 @@ TEST(Computed, AttentionThatIsLimited) {
   expect_near(compute(masked.model, {masked.q, masked.k, masked.v}), masked.expected(sees, 0.5f, true), "weights");
 
   attention given;  // the same mask at run time; also behind a limit, is_causal
-  given.model.input("m", {1, 4, 5}, onnx::TensorProto::BOOL), given.give(3, "m");
+  given.model.input("m", {1, 4, 5}, onnx::TensorProto::BOOL);
+  given.give(3, "m");
   const floats m{1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0};
   const auto with_limit = [&](std::function<bool(int, int)> limit) {
     return given.expected([&](int q, int k) { return sees(q, k) && limit(q, k); });
@@ -313,11 +328,14 @@ TEST(Computed, AttentionThatIsLimited) {
               "causal");
 
   attention added;
-  added.model.floats("m", {1, 5}, {0, never, 0, never, 0}), added.give(3, "m"), set(*added.node, "is_causal", 1);
+  added.model.floats("m", {1, 5}, {0, never, 0, never, 0});
+  added.give(3, "m");
+  set(*added.node, "is_causal", 1);
   added.check([](int q, int k) { return k <= q && k % 2 == 0; }, "added mask");
 
   attention wide;
-  wide.model.weights("m", {4, 6}), wide.give(3, "m");
+  wide.model.weights("m", {4, 6});
+  wide.give(3, "m");
   EXPECT_NE(problems(wide.model).find("its mask does not fit"), std::string::npos);
 }
 
@@ -334,7 +352,10 @@ TEST(Computed, AttentionWithACache) {
     b.output("y");
     auto& n = b.node("Attention", {"q", "k", "v", "", "past_k", "past_v"}, {"y", "present_k", "present_v"});
     set(n, "is_causal", 1);
-    if (flat) set(n, "q_num_heads", 1), set(n, "kv_num_heads", 1);
+    if (flat) {
+      set(n, "q_num_heads", 1);
+      set(n, "kv_num_heads", 1);
+    }
     const std::vector<floats> inputs{whole.q, tail(whole.k, 3), tail(whole.v, 3), head(whole.k, 2), head(whole.v, 2)};
     expect_near(compute(b, inputs), whole.expected([](int q, int k) { return k <= q + 2; }), "y");
     for (const bool keys : {true, false}) {
@@ -409,7 +430,8 @@ TEST(Computed, LogSumExpOfInfinity) {
   builder b(13);
   b.input("x", {6, 2}).output("y");
   auto& n = b.node("ReduceLogSumExp", {"x"}, {"y"});
-  set_list(n, "axes", {1}), set(n, "keepdims", 0);
+  set_list(n, "axes", {1});
+  set(n, "keepdims", 0);
   const auto y = compute(b, {{-inf, -inf, inf, 1, -inf, 2, inf, -inf, 1000, 1000, nan, 1}});
   EXPECT_EQ(floats(y.begin(), y.begin() + 4), (floats{-inf, inf, 2, inf}));
   EXPECT_FLOAT_EQ(y[4], 1000 + std::log(2.0f));

@@ -148,7 +148,8 @@ builder classifier(std::optional<float> value = {}, std::int64_t channels = 4, f
   };
   add("w", {channels, 3, 1, 1});
   for (const char* name : {"scale", "shift", "mean", "variance"}) add(name, {channels});
-  add("v", {channels * 16, 4}), add("c", {4});
+  add("v", {channels * 16, 4});
+  add("c", {4});
   b.node("Conv", {"x", "w"}, {"h"}, "conv");
   set(b.node("BatchNormalization", {"h", "scale", "shift", "mean", "variance"}, {"n"}, "norm"), "epsilon", epsilon);
   b.node("Flatten", {"n"}, {"f"}, "flatten");

@@ -54,9 +54,11 @@ struct pooled {
     net.layers[1].parameter_bytes = 1000;
     net.add("MaxPool", {1, 32, 2, 2}, {1}).fuses.pools_2x2 = true;
     net.add_output(2);
-    on_cpu.resize(net.layers.size()), on_gpu.resize(net.layers.size());
+    on_cpu.resize(net.layers.size());
+    on_gpu.resize(net.layers.size());
     on_cpu[1] = {.packed_bytes = 1200, .scratch_bytes = 64, .pools_2x2 = true};
-    on_gpu[1].scratch_bytes = 512, on_gpu[2].scratch_bytes = 256;
+    on_gpu[1].scratch_bytes = 512;
+    on_gpu[2].scratch_bytes = 256;
     algorithms = {on_cpu, on_cpu, on_gpu};
   }
 };

@@ -155,7 +155,8 @@ TEST(find_best, tells_limits_that_can_be_kept) {
           continue;
         }
         ASSERT_EQ(found.why.what, part::obstacle::memory);
-        r.memory = static_cast<std::int64_t>(found.why.value), ++told;
+        r.memory = static_cast<std::int64_t>(found.why.value);
+        ++told;
         EXPECT_FALSE(part::find_best(setting, r).empty()) << bytes << " " << r.memory;
         r.aim.max_period = 1e-9;
         found = part::find_best(setting, r);

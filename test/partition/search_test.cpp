@@ -24,15 +24,19 @@ problem random_problem(std::mt19937& draw, int pieces, int hosts, int max_device
   p.slots = 1 + below(3);
   for (int k = 0; k <= pieces; ++k) {
     const bool cut = k > 0 && k < pieces;
-    p.crossing.push_back(cut ? 1 + below(9) * below(9) : 0), p.messages.push_back(cut ? 1 + below(2) : 0);
+    p.crossing.push_back(cut ? 1 + below(9) * below(9) : 0);
+    p.messages.push_back(cut ? 1 + below(2) : 0);
   }
   dice::meta::array<int> kind_of_host;
   const int host_kinds = 1 + below(3);
   dice::meta::array<int> devices_of(host_kinds), first_of(host_kinds);
   std::int64_t weights = 0;
   dice::meta::array<std::int64_t> weight, live;
-  for (int k = 0; k < pieces; ++k)
-    weight.push_back(below(3) * below(20)), weights += weight[k], live.push_back(1 + below(40));
+  for (int k = 0; k < pieces; ++k) {
+    weight.push_back(below(3) * below(20));
+    weights += weight[k];
+    live.push_back(1 + below(40));
+  }
   const bool tight = below(2), handles = below(2);
   dice::meta::array<device> kinds;
   for (int h = 0; h < host_kinds; ++h) {
@@ -43,10 +47,13 @@ problem random_problem(std::mt19937& draw, int pieces, int hosts, int max_device
       const bool like_another = below(2) && p.kinds.size() > 0;
       double sum = 0;
       std::int64_t w = 0;
-      c.seconds.push_back(0), c.weights.push_back(0);
+      c.seconds.push_back(0);
+      c.weights.push_back(0);
       for (int k = 0; k < pieces; ++k) {
         sum += like_another ? 2 * (p.kinds[0].seconds[k + 1] - p.kinds[0].seconds[k]) : below(4) * below(6);
-        c.seconds.push_back(sum), c.weights.push_back(w += weight[k]), c.live.push_back(live[k] + below(3));
+        c.seconds.push_back(sum);
+        c.weights.push_back(w += weight[k]);
+        c.live.push_back(live[k] + below(3));
       }
       if (handles)
         for (auto* of : {&c.sending, &c.receiving})
@@ -55,7 +62,8 @@ problem random_problem(std::mt19937& draw, int pieces, int hosts, int max_device
       p.kinds.push_back(c);
       device about;
       about.kind = p.kinds.size() - 1;
-      about.idle_watts = below(4), about.busy_watts = about.idle_watts + 1 + below(5);
+      about.idle_watts = below(4);
+      about.busy_watts = about.idle_watts + 1 + below(5);
       if (tight && below(3)) about.memory_limit = weights / 2 + below(static_cast<int>(weights) + 100);
       kinds.push_back(about);
     }
@@ -65,7 +73,8 @@ problem random_problem(std::mt19937& draw, int pieces, int hosts, int max_device
   for (int h = 0; h < hosts; ++h)
     for (int d = 0; d < devices_of[kind_of_host[h]] && p.devices.size() < max_devices; ++d) {
       p.devices.push_back(kinds[first_of[kind_of_host[h]] + d]);
-      p.devices[p.devices.size() - 1].host = h, p.devices[p.devices.size() - 1].processor = p.devices.size() - 1;
+      p.devices[p.devices.size() - 1].host = h;
+      p.devices[p.devices.size() - 1].processor = p.devices.size() - 1;
     }
   // Connections by kinds of hosts; sometimes one connection differs.
   dice::meta::array<dice::platform::link> by_kind(host_kinds * host_kinds);

@@ -83,7 +83,10 @@ TEST(predicted_split, counts_all_messages_of_a_link) {
   constexpr auto& plan = schedule::plan_of<net, shifted>;
   double busy[2]{};
   int messages[2]{};
-  for (const auto& m : plan.messages) busy[m.from] += 50e-6 + static_cast<double>(m.bytes) / 1e5, ++messages[m.from];
+  for (const auto& m : plan.messages) {
+    busy[m.from] += 50e-6 + static_cast<double>(m.bytes) / 1e5;
+    ++messages[m.from];
+  }
   EXPECT_GT(messages[1], 1);
   EXPECT_GT(busy[1], busy[0]);
   EXPECT_DOUBLE_EQ((predicted<net, shifted, narrow>.period), std::max(busy[0], busy[1]));

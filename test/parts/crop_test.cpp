@@ -29,7 +29,10 @@ TEST(Crop, HasTheElementsOfTheBox) {
     for (int a = 1 + static_cast<int>(draw() % 4); a > 0; --a) s.push_back(1 + draw() % 5);
     auto box = tensor::whole(s);
     for (int a = 0; a < s.rank; ++a)
-      if (draw() % 2) box.begin[a] = draw() % s[a], box.end[a] = box.begin[a] + 1 + draw() % (s[a] - box.begin[a]);
+      if (draw() % 2) {
+        box.begin[a] = draw() % s[a];
+        box.end[a] = box.begin[a] + 1 + draw() % (s[a] - box.begin[a]);
+      }
     graph::parameter p;
     try {
       p = parts::crop({.offset = 640, .extents = s}, box);

@@ -31,7 +31,8 @@ inline schedule::built_split plan_of(const real_network& net, const assigned& wo
   const auto parameters = net.parameters();
   const auto chosen = choices(net, by), smallest = choices(net, by, 0);
   algorithm::tables tables;
-  tables.chosen[by] = chosen, tables.smallest[by] = smallest;
+  tables.chosen[by] = chosen;
+  tables.smallest[by] = smallest;
   schedule::detail::whole_algorithms algorithms(tables, works.view(), devices);
   auto out =
       schedule::build_split({net.view(), net.all_operators(), works.view(), devices, {}, parameters}, algorithms, in_flight);
@@ -47,7 +48,8 @@ inline schedule::built_split shared(const real_network& net, placement::work how
       .owner = std::vector<int>(n), .work_of = std::vector<int>(n, 1), .run_ranks = {0}, .shares = {}, .works = {}};
   works.work_of.front() = works.work_of.back() = 0;
   for (int r = 0; r < ranks; ++r) works.run_ranks.push_back(r);
-  how.first_rank = 1, how.ranks = ranks;
+  how.first_rank = 1;
+  how.ranks = ranks;
   works.works = {{.cut = placement::geometry::whole, .first_rank = 0, .ranks = 1}, how};
   std::vector<std::int64_t> limits(static_cast<std::size_t>(ranks), -1);
   limits[0] = limit;
@@ -74,7 +76,8 @@ struct divided {
     algorithm::tables tables;
     for (const auto b : {algorithm::backend::openmp, algorithm::backend::reference}) {
       whole[b] = choices(net, b);
-      tables.chosen[b] = whole[b], tables.smallest[b] = whole[b];
+      tables.chosen[b] = whole[b];
+      tables.smallest[b] = whole[b];
     }
     schedule::detail::whole_algorithms algorithms(tables, works.view(), devices);
     is = schedule::build_split({net.view(), net.all_operators(), works.view(), devices, {}, parameters}, algorithms, 2);

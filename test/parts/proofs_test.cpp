@@ -30,13 +30,23 @@ struct damage {
 
 const damage damages[]{
     {"a region that its operator does not compute", kind::compute,
-     [](auto& net, int l) { --net.parts[l].box.end[2], --net.layers[l].output[2]; }},
+     [](auto& net, int l) {
+       --net.parts[l].box.end[2];
+       --net.layers[l].output[2];
+     }},
     {"a shape that is not that of the region", kind::compute, [](auto& net, int l) { ++net.layers[l].output[2]; }},
     {"a region beyond the layer's result", kind::compute,
-     [](auto& net, int l) { net.parts[l].box.begin[2] += 100, net.parts[l].box.end[2] += 100; }},
+     [](auto& net, int l) {
+       net.parts[l].box.begin[2] += 100;
+       net.parts[l].box.end[2] += 100;
+     }},
     {"an operand of another layer", kind::compute, [](auto& net, int l) { net.edges[net.layers[l].first_edge].from = 0; }},
     {"no operand", kind::compute, [](auto& net, int l) { net.layers[l].edges = 0; }},
-    {"a cut elsewhere", kind::cut, [](auto& net, int l) { ++net.parts[l].box.begin[2], ++net.parts[l].box.end[2]; }},
+    {"a cut elsewhere", kind::cut,
+     [](auto& net, int l) {
+       ++net.parts[l].box.begin[2];
+       ++net.parts[l].box.end[2];
+     }},
     {"a cut by another operator", kind::cut, [](auto& net, int l) { net.operators[net.restricted[l]] = ops::identity{}; }},
     {"a join with a gap", kind::join,
      [](auto& net, int l) { net.edges[net.layers[l].first_edge + 1].from = net.edges[net.layers[l].first_edge].from; }},
@@ -189,7 +199,10 @@ TEST(Bands, ElsewhereIsNoticed) {
       for (const auto& [by, pitches] : {std::pair{schedule::alignment, 1}, {std::int64_t{0}, 2}}) {
         auto damaged = plan;
         const auto damage = [&, by = by, pitches = pitches](schedule::place& p) {
-          if (p == at) p.offset += by, p.pitch *= pitches;
+          if (p == at) {
+            p.offset += by;
+            p.pitch *= pitches;
+          }
         };
         for (auto& o : damaged.operands) damage(o);
         for (auto& s : damaged.steps) damage(s.output);
@@ -241,7 +254,8 @@ TEST(Proofs, BordersBeforeInteriors) {
   refuses("one row twice, another never", [](auto& p, int s) {
     auto& part = p.steps[s + 3].part;
     const int by = part.begin[2] > 0 ? -1 : 1;
-    part.begin[2] += by, part.end[2] += by;
+    part.begin[2] += by;
+    part.end[2] += by;
   });
   refuses("a row outside the result", [&](auto& p, int s) {
     auto& border = p.steps[s].part;

@@ -41,8 +41,12 @@ struct real_network {
   template <class Op> int add(const Op& op, const std::vector<int>& from, const std::vector<tensor::shape>& with = {}) {
     graph::layer_info l;
     l.name = l.onnx_name = l.op = Op::onnx;
-    l.first_edge = static_cast<int>(edges.size()), l.edges = static_cast<int>(from.size());
-    for (const int f : from) edges.push_back({f, size()}), carried.push_back(shape(f));
+    l.first_edge = static_cast<int>(edges.size());
+    l.edges = static_cast<int>(from.size());
+    for (const int f : from) {
+      edges.push_back({f, size()});
+      carried.push_back(shape(f));
+    }
     const auto in = std::span<const tensor::shape>(carried).subspan(static_cast<std::size_t>(l.first_edge));
     l.output = tensor::type(graph::infer(op, in));
     if (!graph::describe(op, in, l, edges.data() + l.first_edge)) throw std::logic_error("shape");
@@ -181,7 +185,8 @@ inline assigned random_works(const real_network& net, int ranks, unsigned seed, 
   std::mt19937 draw(seed);
   const auto below = [&](int n) { return static_cast<int>(draw() % static_cast<unsigned>(n)); };
   assigned out;
-  out.owner.resize(net.layers.size()), out.work_of.resize(net.layers.size());
+  out.owner.resize(net.layers.size());
+  out.work_of.resize(net.layers.size());
   const auto add_work = [&](int word) {
     const auto& is = placement::work_words[word];
     placement::work w{.cut = is.cut,
@@ -193,7 +198,10 @@ inline assigned random_works(const real_network& net, int ranks, unsigned seed, 
     for (int r = 0; r < ranks; ++r) all.push_back(r);
     std::shuffle(all.begin(), all.end(), draw);
     for (int i = 0; i < w.ranks; ++i) out.run_ranks.push_back(all[i]);
-    if (is.cut == geometry::grid) w.down = 1 + below(3), w.across = 1 + (w.ranks + w.down - 1) / w.down - below(2);
+    if (is.cut == geometry::grid) {
+      w.down = 1 + below(3);
+      w.across = 1 + (w.ranks + w.down - 1) / w.down - below(2);
+    }
     if (is.cut == geometry::grid && w.down * w.across < w.ranks) w.across = (w.ranks + w.down - 1) / w.down;
     if (is.has(placement::option::shares) && below(2)) {
       w.shares = w.ranks;

@@ -46,9 +46,14 @@ TEST(Turns, WhatSeveralReadIsThereForAllOfThem) {
                    {.cut = placement::geometry::rows, .first_rank = 1, .ranks = 2},
                    {.dealt = placement::dealing::in_turn, .first_rank = 3, .ranks = 2},
                    {.dealt = placement::dealing::in_turn, .first_rank = 5, .ranks = 2}};
-    for (const char reader : readers)
-      net.add(ops::tanh{}, {rows}), works.work_of.push_back(reader == 'w' ? 0 : reader == 'x' ? 2 : 3);
-    for (int k = 0; k < 3; ++k) net.add(ops::output{}, {2 + k}), works.work_of.push_back(0);
+    for (const char reader : readers) {
+      net.add(ops::tanh{}, {rows});
+      works.work_of.push_back(reader == 'w' ? 0 : reader == 'x' ? 2 : 3);
+    }
+    for (int k = 0; k < 3; ++k) {
+      net.add(ops::output{}, {2 + k});
+      works.work_of.push_back(0);
+    }
     works.owner.resize(works.work_of.size());
     const auto is = test::plan_of(net, works, {-1, -1, -1}, 4);
     expect_proofs(net, is);
@@ -178,7 +183,8 @@ TEST(Turns, ReplicasOfPartsAreRefused) {
   net.add(ops::output{}, {net.add(ops::tanh{}, {net.add(ops::input{.extents = {1, 4, 8, 6}}, {})})});
   placement::work tiles{.cut = placement::geometry::grid, .down = 2, .across = 2};
   EXPECT_NO_THROW(test::shared(net, tiles));
-  tiles.dealt = placement::dealing::in_turn, tiles.ranks = 2;
+  tiles.dealt = placement::dealing::in_turn;
+  tiles.ranks = 2;
   EXPECT_EQ(parts::parts_each(tiles), 8);
   EXPECT_THROW(test::shared(net, tiles), std::logic_error);
 }

@@ -165,11 +165,15 @@ TEST(Parts, AreAtMostTheStepsOfALayer) {
   };
   add("in", "Input", {1, 40, 9, 7}).is_input = true;
   auto& conv = add("conv", "Conv", {1, 33, 9, 7});
-  conv.cut_steps = {16, 2, 1}, conv.depth_step = 16, conv.depth_axis = 1;
+  conv.cut_steps = {16, 2, 1};
+  conv.depth_step = 16;
+  conv.depth_axis = 1;
   add("pool", "MaxPool", {1, 33, 9, 7}).cut_steps = {16, 1, 0};
   add("line", "Relu", {1, 33, 63}).cut_steps = {16, 1, 0};
   auto& product = add("product", "MatMul", {1, 33, 64});
-  product.cut_steps = {1, 16, 0}, product.depth_step = 16, product.depth_axis = 2;
+  product.cut_steps = {1, 16, 0};
+  product.depth_step = 16;
+  product.depth_axis = 2;
   add("turn", "Transpose", {1, 64, 33});
   const std::vector<graph::edge> edges{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}};
   const graph::network_view of{cut, edges};
@@ -242,8 +246,10 @@ class random_parts {
   /// Layers first … last with the word of number `how`.
   void add_work(int first, int last, int how) {
     out_ += first ? ",\n    " : "\n    ";
-    if (below(6) == 0 && !in_flight_)
-      in_flight_ = true, out_ += "dice::in_flight<" + std::to_string(1 + below(9)) + ">,\n    ";
+    if (below(6) == 0 && !in_flight_) {
+      in_flight_ = true;
+      out_ += "dice::in_flight<" + std::to_string(1 + below(9)) + ">,\n    ";
+    }
     auto run = ranks();
     const bool all = last == sample::concat1::id;
     run.resize(how == 0 ? 1 : all ? run.size() : 2 + static_cast<std::size_t>(below(devices_ - 1)));
@@ -260,7 +266,10 @@ class random_parts {
       out_ += "dice::range<" + name(first) + ", " + name(last) + ">";
     }
     if (how && how != 3 && below(2)) out_ += ", dice::shares<" + shares + ">";
-    else if (how == 6 && !free_ && below(2)) free_ = true, out_ += ", dice::first_free";  // not after others
+    else if (how == 6 && !free_ && below(2)) {
+      free_ = true;
+      out_ += ", dice::first_free";
+    }  // not after others
     if (how == 6) free_ = true;
     if (how && how < 4 && below(2)) out_ += ", dice::exchange_every<" + std::to_string(1 + below(3)) + ">";
     out_ += ">";

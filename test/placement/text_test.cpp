@@ -435,7 +435,8 @@ TEST(MappingText, HostileTextsAreRefusedSoon) {
       text = whole;
       for (unsigned n = 1 + draw() % 3; n > 0; --n) text[draw() % text.size()] = static_cast<char>(draw());
     }
-    told(text), place::is_mapping_text(text);
+    told(text);
+    place::is_mapping_text(text);
   }
 }
 

@@ -29,7 +29,9 @@ struct dot_graph {
 class dot_reader {
  public:
   explicit dot_reader(std::string_view text) : text_(text) {
-    expect("digraph"), expect("plan"), expect("{");
+    expect("digraph");
+    expect("plan");
+    expect("{");
     statements("");
     if (!next().empty()) throw std::runtime_error("text behind the graph");
   }
@@ -76,7 +78,8 @@ class dot_reader {
         else throw std::runtime_error("an escape with a meaning");
       } else if (value[i] == '&') {
         if (value.compare(i, 5, "&amp;") != 0) throw std::runtime_error("an entity");
-        out += '&', i += 4;
+        out += '&';
+        i += 4;
       } else {
         out += value[i];
       }

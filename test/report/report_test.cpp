@@ -26,7 +26,10 @@ TEST(plan, text) {
 TEST(report, of_a_long_run) {
   runtime::figures in, out;
   const std::int64_t frames = 1'000'003;
-  for (std::int64_t f = 0; f < frames; ++f) in.entered.add(1000 * f), out.left.add(1000 * f + 5'000'000 + f % 2);
+  for (std::int64_t f = 0; f < frames; ++f) {
+    in.entered.add(1000 * f);
+    out.left.add(1000 * f + 5'000'000 + f % 2);
+  }
   EXPECT_LE(in.entered.kept().size(), runtime::frame_times::most);
   EXPECT_EQ(in.entered.kept()[1], 1000 * in.entered.step());
   runtime::figures few;  // of a rank whose outputs left earlier
@@ -99,7 +102,8 @@ TEST(report, cores_of_ranks_and_of_others) {
   r.seconds = 1;
   const auto p = one().view();
   r.ranks.resize(2);
-  r.ranks[0].wait_ms = 900, r.ranks[1].wait_ms = 0;
+  r.ranks[0].wait_ms = 900;
+  r.ranks[1].wait_ms = 0;
   auto seen = report::seen(p, r, {}, {}, 1);
   EXPECT_NEAR(seen.lost[0].waited, 0.1, 1e-9);
   EXPECT_NEAR(seen.lost[0].others, 1.25, 1e-9);
@@ -107,8 +111,10 @@ TEST(report, cores_of_ranks_and_of_others) {
   EXPECT_EQ(seen.lost[1].threads, 3);
   EXPECT_EQ(seen.lost[1].cores, 1);
   // No rank computes and waits for more than the whole time, even if its waits before the first frame count.
-  r.ranks[0].wait_ms = 2000, r.ranks[0].compute_ms = 170;
-  r.ranks[1].wait_ms = 500, r.ranks[1].compute_ms = 1100;
+  r.ranks[0].wait_ms = 2000;
+  r.ranks[0].compute_ms = 170;
+  r.ranks[1].wait_ms = 500;
+  r.ranks[1].compute_ms = 1100;
   seen = report::seen(p, r, {}, {}, 1);
   EXPECT_NEAR(seen.idle[0], 0.83, 1e-9);
   EXPECT_EQ(seen.idle[1], 0);
@@ -118,13 +124,16 @@ TEST(report, cores_of_ranks_and_of_others) {
 TEST(report, latency_of_several_inputs_and_outputs) {
   const auto times = [](std::int64_t first, std::int64_t second) {
     runtime::frame_times out;
-    out.add(first * 1'000'000), out.add(second * 1'000'000);
+    out.add(first * 1'000'000);
+    out.add(second * 1'000'000);
     return out;
   };
   for (const bool swapped : {false, true}) {
     runtime::figures a, b;
-    a.entered = times(1, 5), b.entered = times(2, 4);
-    a.left = times(7, 8), b.left = times(6, 9);
+    a.entered = times(1, 5);
+    b.entered = times(2, 4);
+    a.left = times(7, 8);
+    b.left = times(6, 9);
     if (swapped) std::swap(a, b);
     const auto r =
         report::merge({report::summary_part("a", a, steady(0), 0, {}), report::summary_part("b", b, steady(0), 0, {})}, 2);

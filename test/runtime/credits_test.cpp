@@ -67,11 +67,14 @@ TEST(credits, go_to_all_ranks_with_inputs) {
 TEST(credits, count_what_has_left_all_other_ranks) {
   credit_rank r(0, credit_paths.size());
   EXPECT_EQ(r.c.left(9), 0);
-  r.give(1), r.give(1), r.give(3);
+  r.give(1);
+  r.give(1);
+  r.give(3);
   r.box.advance();
   EXPECT_EQ(r.c.left(9), 1);
   EXPECT_EQ(r.c.left(0), 0);
-  r.give(1), r.give(3);
+  r.give(1);
+  r.give(3);
   r.box.advance();
   EXPECT_EQ(r.c.left(9), 2);
   EXPECT_FALSE(r.c.idle(3));

@@ -59,10 +59,17 @@ TEST(elements, bytes_pass_through_ranks) {
   std::vector<graph::layer_info> layers(5);
   std::vector<graph::edge> edges;
   for (int l = 0; l < 5; ++l) {
-    layers[l].op = "Invert", layers[l].output = byte_frame;
-    if (l > 0) layers[l].first_edge = l - 1, layers[l].edges = 1, edges.push_back({l - 1, l});
+    layers[l].op = "Invert";
+    layers[l].output = byte_frame;
+    if (l > 0) {
+      layers[l].first_edge = l - 1;
+      layers[l].edges = 1;
+      edges.push_back({l - 1, l});
+    }
   }
-  layers[0].is_input = true, layers[4].is_output = true, layers[4].view = 0;
+  layers[0].is_input = true;
+  layers[4].is_output = true;
+  layers[4].view = 0;
   const std::vector<int> owner{0, 0, 1, 0, 0};
   const std::vector<platform::device> devices{{.rank = 0}, {.rank = 1}};
   const std::vector<algorithm::choice> algorithms(layers.size());

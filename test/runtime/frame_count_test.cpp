@@ -116,14 +116,16 @@ TEST(frame_count, of_a_source_that_has_ended_is_not_changed_by_a_stop) {
 TEST(frame_count, of_a_former_run_does_not_count) {
   counting c(1, {0});
   c.count.begin();
-  c.hear(5), c.hear(7);
+  c.hear(5);
+  c.hear(7);
   EXPECT_EQ(c.advance(never, 0, false), 7);
 }
 
 // The other rank is one run ahead, and then fails.
 TEST(frame_count, of_the_next_run_waits_for_it) {
   counting c(1, {0});
-  c.hear(5), c.hear(7);
+  c.hear(5);
+  c.hear(7);
   EXPECT_EQ(c.advance(never, 0, false), 5);
   c.hear(-1);
   EXPECT_EQ(c.advance(never, 0, false), 5);

@@ -160,7 +160,9 @@ const std::vector<int> three{0, 0, 0, 1, 1, 1, 2, 2, 2, 2};
 TEST(frame_watch, without_late_frames_nothing_is_said) {
   for (const auto limit : {std::int64_t{0}, 10'000 * ms}) {
     trial t(toy::diamond(), three);
-    t.limit = limit, t.frames = 300, t.warmup = 50;
+    t.limit = limit;
+    t.frames = 300;
+    t.warmup = 50;
     EXPECT_EQ(t.run(), "");
   }
 }
@@ -168,7 +170,9 @@ TEST(frame_watch, without_late_frames_nothing_is_said) {
 // All ranks wait longer than the limit, again and again, and ask each other; but no frame takes that long.
 TEST(frame_watch, a_slow_source_makes_no_late_frame) {
   trial t(toy::diamond(), three);
-  t.limit = 20 * ms, t.frames = 3, t.warmup = 2;
+  t.limit = 20 * ms;
+  t.frames = 3;
+  t.warmup = 2;
   t.in[0].pause = 100 * ms;
   EXPECT_EQ(t.run(), "");
 }
@@ -191,7 +195,9 @@ TEST(frame_watch, an_input_that_does_not_come) {
 
 TEST(frame_watch, a_message_that_is_lost) {
   trial t(toy::diamond(), three);
-  t.lost_message = message_of(t.toy, 1, 2), t.lost_from = 5, t.warmup = 2;
+  t.lost_message = message_of(t.toy, 1, 2);
+  t.lost_from = 5;
+  t.warmup = 2;
   EXPECT_EQ(
       t.run(),
       "frame 3 has taken more than 0.15 s (--frame-timeout): the message with layer '/node/5' (256 bytes) has left rank 1 "
@@ -212,7 +218,8 @@ TEST(frame_watch, an_accelerator_that_hangs) {
 TEST(frame_watch, a_last_message_that_is_lost) {
   trial t(toy::diamond(), three);
   t.frames = 3;
-  t.lost_message = message_of(t.toy, 1, 2), t.lost_from = 2;
+  t.lost_message = message_of(t.toy, 1, 2);
+  t.lost_from = 2;
   EXPECT_EQ(
       t.run(),
       "frame 2 has taken more than 0.15 s (--frame-timeout): the message with layer '/node/5' (256 bytes) has left rank 1 "
@@ -225,7 +232,9 @@ TEST(frame_watch, a_last_message_that_is_lost) {
 TEST(frame_watch, a_slow_rank_does_not_hang_and_loses_nothing) {
   for (const int nap : {100, 50}) {
     trial t(toy::diamond(), three);
-    t.slow = 1, nap_ms = nap, t.limit = 250 * ms;
+    t.slow = 1;
+    nap_ms = nap;
+    t.limit = 250 * ms;
     const auto said = t.run();
     EXPECT_NE(said.find(" has taken more than 0.25 s (--frame-timeout): "), std::string::npos) << said;
     for (const char* wrong : {"has left", "does not answer", "hangs:"})
@@ -235,7 +244,9 @@ TEST(frame_watch, a_slow_rank_does_not_hang_and_loses_nothing) {
 
 TEST(frame_watch, a_rank_that_waits_does_not_hang) {
   trial t(toy::diamond(), three);
-  t.frames = 2, t.waits_for = 250 * ms, t.limit = 100 * ms;
+  t.frames = 2;
+  t.waits_for = 250 * ms;
+  t.limit = 100 * ms;
   t.run();  // fails if a rank is taken to hang; frames may be late
 }
 

@@ -121,7 +121,9 @@ TEST(mailbox, what_is_sent_early_has_no_room_before_what_came_first) {
 TEST(mailbox, each_letter_is_read_once_and_a_kind_in_order) {
   rank_0 r;
   EXPECT_EQ(r.end.receives.size(), 6u);
-  r.end.give(1, kind::turn, {1}), r.end.give(1, kind::credit, {2}), r.end.give(1, kind::turn, {3});
+  r.end.give(1, kind::turn, {1});
+  r.end.give(1, kind::credit, {2});
+  r.end.give(1, kind::turn, {3});
   r.box.advance();
   r.box.advance();
   EXPECT_EQ(r.said, (reading{{kind::turn, 1}, {kind::credit, 2}, {kind::turn, 3}}));
@@ -131,7 +133,9 @@ TEST(mailbox, each_letter_is_read_once_and_a_kind_in_order) {
 TEST(mailbox, what_has_no_room_is_read_later) {
   rank_0 r;
   r.reads_turns = false;
-  r.end.give(1, kind::credit, {1}), r.end.give(1, kind::turn, {2}), r.end.give(1, kind::credit, {3});
+  r.end.give(1, kind::credit, {1});
+  r.end.give(1, kind::turn, {2});
+  r.end.give(1, kind::credit, {3});
   for (int i = 0; i < 2; ++i) {
     r.box.advance();
     EXPECT_EQ(r.said, (reading{{kind::credit, 1}}));
@@ -177,12 +181,14 @@ struct slow_link {
     void start_send(int path, int slot, const std::byte* from) override {
       auto& p = link.paths[path];
       if (!sent(path, slot)) throw std::logic_error("the slot is in use");
-      p.from[slot] = from, p.order[p.sends++ % most] = slot;
+      p.from[slot] = from;
+      p.order[p.sends++ % most] = slot;
     }
     void start_receive(int path, int slot, std::byte* to) override {
       auto& p = link.paths[path];
       if (!received(path, slot)) throw std::logic_error("the slot is in use");
-      p.to[slot] = to, p.ready[p.receives++ % most] = slot;
+      p.to[slot] = to;
+      p.ready[p.receives++ % most] = slot;
     }
     bool sent(int path, int slot) const override { return !link.paths[path].from[slot]; }
     bool received(int path, int slot) const override { return !link.paths[path].to[slot]; }
@@ -207,7 +213,9 @@ struct slow_link {
     if (p.moved == p.sends || p.moved == p.receives) return;
     const int s = p.order[p.moved % most], r = p.ready[p.moved % most];
     std::memcpy(p.to[r], p.from[s], sizeof(letter));
-    p.from[s] = nullptr, p.to[r] = nullptr, ++p.moved;
+    p.from[s] = nullptr;
+    p.to[r] = nullptr;
+    ++p.moved;
   }
   int under_way(int path, kind k) const {
     int out = 0;

@@ -91,7 +91,8 @@ TEST(number_check, masks_may_hold_nan) {
   std::vector<graph::layer_info> layers(reads.size());
   std::vector<graph::edge> edges;
   for (std::size_t l = 0; l < reads.size(); ++l) {
-    layers[l].op = ops[l], layers[l].first_edge = static_cast<int>(edges.size());
+    layers[l].op = ops[l];
+    layers[l].first_edge = static_cast<int>(edges.size());
     layers[l].edges = static_cast<int>(reads[l].size());
     for (const int from : reads[l]) edges.push_back({from, static_cast<int>(l), -1});
   }

@@ -29,7 +29,11 @@ struct four_ranks {
 
   schedule::plan_view view() const {
     schedule::plan_view out;
-    out.ranks = ranks, out.steps = steps, out.messages = messages, out.replicas = replicas, out.members = members;
+    out.ranks = ranks;
+    out.steps = steps;
+    out.messages = messages;
+    out.replicas = replicas;
+    out.members = members;
     return out;
   }
 };

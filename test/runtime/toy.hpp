@@ -139,7 +139,8 @@ class program {
       about.output = {2, elements / 2};
       about.first_edge = static_cast<int>(edges_.size());
       about.edges = static_cast<int>(spec.operands.size());
-      about.is_input = input, about.is_output = output;
+      about.is_input = input;
+      about.is_output = output;
       if (output) about.view = 0;
       about.macs = input || output ? 0 : elements;
       for (int from : spec.operands) edges_.push_back({from, l, -1});

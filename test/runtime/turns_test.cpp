@@ -28,7 +28,10 @@ struct plan {
   explicit plan(int decides) { replicas[0] = {0, 2, decides}; }
   schedule::plan_view view() const {
     schedule::plan_view out;
-    out.ranks = ranks, out.segments = segments, out.replicas = replicas, out.members = members;
+    out.ranks = ranks;
+    out.segments = segments;
+    out.replicas = replicas;
+    out.members = members;
     return out;
   }
 };
@@ -78,7 +81,8 @@ TEST(turns, follow_the_shares) {
   EXPECT_TRUE(t.known(1'000'000'000'000));
   EXPECT_EQ(members(t, 3'000'000'000'000, 3'000'000'000'006), (list{0, 0, 1, 0, 0, 1}));
   EXPECT_TRUE(t.includes({}, 5));
-  r.advance(0, 4), t.finish({0, 0}, 0);
+  r.advance(0, 4);
+  t.finish({0, 0}, 0);
   EXPECT_TRUE(r.end.sends.empty() && t.idle());
 }
 
@@ -88,7 +92,10 @@ TEST(turns, each_member_gets_its_share) {
     const parts::replica_set set{0, static_cast<int>(shares.size()), -1};
     std::int64_t sum = 0;
     std::vector<parts::replica> all;
-    for (const int s : shares) sum += s, all.push_back({0, s});
+    for (const int s : shares) {
+      sum += s;
+      all.push_back({0, s});
+    }
     if (sum > 1000) {  // too many to count
       const int member = parts::member_of(set, all.data(), sum - 1);
       EXPECT_TRUE(member >= 0 && member < 3);
@@ -115,9 +122,11 @@ struct deciding {
   /// Four frames, two for each; the first ones take long.
   void warm_up(std::int64_t slow_time, std::int64_t fast_time) {
     advance(2);
-    slow(1'000'000), fast(1'000'000);
+    slow(1'000'000);
+    fast(1'000'000);
     advance(4);
-    slow(slow_time), fast(fast_time);
+    slow(slow_time);
+    fast(fast_time);
   }
 };
 

@@ -25,7 +25,8 @@ struct sample : test::network {
 
   sample() {
     const tensor::shape s{1, 32, 2, 3};
-    add("Input", s, {}).is_input = true, add("Input", s, {}).is_input = true;
+    add("Input", s, {}).is_input = true;
+    add("Input", s, {}).is_input = true;
     add("Add", s, {0, 1});
     add("Conv", s, {2});
     add_output(3);

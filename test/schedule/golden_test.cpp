@@ -19,9 +19,16 @@ class digest {
   void add(std::int64_t v) {
     for (int i = 0; i < 8; ++i) hash_ = (hash_ ^ (static_cast<std::uint64_t>(v) >> (8 * i) & 255)) * 1099511628211u;
   }
-  void add(const schedule::place& p) { add(static_cast<int>(p.where)), add(p.offset), add(static_cast<int>(p.layout)); }
+  void add(const schedule::place& p) {
+    add(static_cast<int>(p.where));
+    add(p.offset);
+    add(static_cast<int>(p.layout));
+  }
   void add(const tensor::region& r) {
-    for (int a = 0; a < tensor::region::axes; ++a) add(r.begin[a]), add(r.end[a]);
+    for (int a = 0; a < tensor::region::axes; ++a) {
+      add(r.begin[a]);
+      add(r.end[a]);
+    }
   }
   void add(const schedule::plan_view& p) {
     add(p.in_flight);
@@ -31,21 +38,34 @@ class digest {
         add(n);
       for (const auto n : {r.macs, r.weight_bytes, r.frame_bytes, r.scratch_bytes, r.arena_bytes, r.peak_bytes}) add(n);
     }
-    for (const auto& s : p.segments) add(s.first_step), add(s.last_step);
+    for (const auto& s : p.segments) {
+      add(s.first_step);
+      add(s.last_step);
+    }
     for (const auto& s : p.steps) {
       add(static_cast<int>(s.what));
       for (const int n : {s.layer, s.group, s.message, s.first_operand, s.operands}) add(n);
-      add(s.output), add(s.scratch), add(s.part);
+      add(s.output);
+      add(s.scratch);
+      add(s.part);
     }
     for (const auto& o : p.operands) add(o);
     for (const auto& g : p.groups)
       for (const int n : {g.anchor, g.residual, g.activation, g.pool, g.residual_operand, g.rank}) add(n);
     for (const auto& m : p.messages) {
       for (const int n : {m.from, m.to, m.tag, m.layer}) add(n);
-      add(m.part), add(m.bytes), add(m.at_sender), add(m.at_receiver);
+      add(m.part);
+      add(m.bytes);
+      add(m.at_sender);
+      add(m.at_receiver);
     }
     for (const auto& b : p.buffers) {
-      add(b.at), add(b.bytes), add(b.first_step), add(b.last_step), add(b.layer), add(b.part);
+      add(b.at);
+      add(b.bytes);
+      add(b.first_step);
+      add(b.last_step);
+      add(b.layer);
+      add(b.part);
     }
     for (const int rank : p.owner) add(rank);
   }

@@ -23,7 +23,8 @@ struct made : test::network {
 
   /// Sets how the layer just added is computed, and by which rank.
   int how(form works, int rank = 0, bool converts = true) {
-    algorithms.resize(layers.size()), owner.resize(layers.size(), rank);
+    algorithms.resize(layers.size());
+    owner.resize(layers.size(), rank);
     algorithms.back() = {.works = works, .converts = converts};
     return size() - 1;
   }
@@ -43,10 +44,14 @@ struct made : test::network {
     auto& l = add(op.onnx.data(), result, from);
     l.view = graph::view(op, graph::shapes(in), result);
     for (int k = 0; k < l.edges; ++k) edges[at(l.first_edge + k)].joins = graph::joins(op, k, graph::shapes(in), result);
-    algorithms.push_back(algorithm::choose_openmp(op, graph::shapes(in), result)), owner.push_back(0);
+    algorithms.push_back(algorithm::choose_openmp(op, graph::shapes(in), result));
+    owner.push_back(0);
     return size() - 1;
   }
-  void output(int from) { add_output(from), how(form::plain, owner.back()); }
+  void output(int from) {
+    add_output(from);
+    how(form::plain, owner.back());
+  }
 
   schedule::built_plan plan() const {
     std::vector<platform::device> devices;
@@ -117,7 +122,8 @@ TEST(Layouts, ViewsFromABlockOnStayViews) {
 struct two_joined : made {
   two_joined(int first, form works) {
     input({1, 3, 2, 2});
-    conv({1, first, 2, 2}, 0), conv({1, 40 - first, 2, 2}, 0);
+    conv({1, first, 2, 2}, 0);
+    conv({1, 40 - first, 2, 2}, 0);
     output(conv({1, 16, 2, 2}, concat({1, 40, 2, 2}, {1, 2}, works)));
   }
   schedule::built_plan plan() const {
@@ -158,7 +164,8 @@ TEST(Layouts, PartsStayBlocked) {
     const ops::conv three{.channels = 40, .kernel = {3, 3}, .pads = {1, 1, 1, 1}};
     const int one = net.operation(three, {net.input({1, 3, 8, 8})}), two = net.operation(three, {one});
     ops::slice half{.extents = {1, 40, 8, 8}};
-    half.extents[axis] = 4, half.starts[axis] = 3;
+    half.extents[axis] = 4;
+    half.starts[axis] = 3;
     const int part = net.operation(half, {one}), other = net.operation(half, {two});
     ASSERT_LT(net.layers.back().view, 0);
     const int joined = net.operation(ops::concat{.axis = axis}, {part, other, part});

@@ -63,7 +63,10 @@ template <class Map> constexpr bool is_direct(int layer) {
   constexpr auto& parts = schedule::parts_of<net, Map>;
   int direct = 0, all = 0;
   for (int l = 0; l < parts.net.size(); ++l)
-    if (parts.is_own(l) && parts.whole(l) == layer) ++all, direct += algorithms<Map>[l].variant == 0;
+    if (parts.is_own(l) && parts.whole(l) == layer) {
+      ++all;
+      direct += algorithms<Map>[l].variant == 0;
+    }
   return direct == all ? true : direct == 0 ? false : throw "parts differ";
 }
 template <class First, class Second>
@@ -98,7 +101,8 @@ TEST(Limits, WorkingMemoryIsGivenUp) {
   const std::vector<int> owner(view.layers.size(), 0);
   const std::vector<algorithm::choice> small(view.layers.size());
   auto fast = small;
-  fast[wide::id].scratch_bytes = 8 << 20, fast[narrow::id].scratch_bytes = 1 << 20;
+  fast[wide::id].scratch_bytes = 8 << 20;
+  fast[narrow::id].scratch_bytes = 1 << 20;
   const auto within = [&](std::int64_t limit, std::vector<algorithm::choice>& chosen) {
     const std::vector<platform::device> devices{{0, {}, limit}};
     chosen = fast;
@@ -124,7 +128,8 @@ TEST(Limits, RandomPlansKeepTheirLimits) {
     const auto view = network.view();
     std::vector<int> owner(view.layers.size());
     for (auto& o : owner) o = static_cast<int>(draw() % 2);
-    owner[0] = 0, owner[1] = 1;
+    owner[0] = 0;
+    owner[1] = 1;
     std::vector<algorithm::choice> fast(view.layers.size()), small = fast;
     for (std::size_t l = 0; l < fast.size(); ++l) {
       small[l].packed_bytes = 1 + static_cast<std::int64_t>(draw() % 1000);

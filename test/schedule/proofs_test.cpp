@@ -148,7 +148,10 @@ TEST(Proofs, PlacesMatchRefuses) {
           const auto change = [](schedule::place& at) { at.element = tensor::number::int32; };
           for (auto& s : p.steps) change(s.output);
           for (auto& o : p.operands) change(o);
-          for (auto& m : p.messages) change(m.at_sender), change(m.at_receiver);
+          for (auto& m : p.messages) {
+            change(m.at_sender);
+            change(m.at_receiver);
+          }
         }},
        {"another layout", [](auto& p) { p.steps[leave].output.layout = tensor::layout::blocked; }},
        {"another space", [](auto& p) { p.steps[leave].output.where = space::frame; }}});
@@ -188,11 +191,14 @@ TEST(Proofs, BuffersDisjointRefuses) {
            {"a buffer that ends within another",
             [](auto& p) {
               auto &a = p.buffers[buffer_of(p, 1)], &b = p.buffers[buffer_of(p, 2)];
-              a.at.offset = 4096, b.at.offset = 4096 - schedule::alignment, p.ranks[0].scratch_bytes = 8192;
+              a.at.offset = 4096;
+              b.at.offset = 4096 - schedule::alignment;
+              p.ranks[0].scratch_bytes = 8192;
             }},
            {"scratch that outlives its segment", [](auto& p) {
               auto& b = p.buffers[buffer_of(p, 1)];
-              b.at.offset = p.ranks[0].scratch_bytes, p.ranks[0].scratch_bytes += b.bytes;
+              b.at.offset = p.ranks[0].scratch_bytes;
+              p.ranks[0].scratch_bytes += b.bytes;
               b.last_step = from_1;  // the first step of the next segment
             }}});
 }
@@ -223,7 +229,11 @@ TEST(Proofs, PlacesInBuffersRefuses) {
            {"a tensor read when its buffer has ended", [](auto& p) { p.buffers[buffer_of(p, 1)].last_step = one; }},
            {"a tensor written before its buffer begins",
             [](auto& p) { p.buffers[buffer_of(p, 1)].first_step = p.buffers[buffer_of(p, 1)].last_step; }},
-           {"a result without a buffer", [](auto& p) { p.buffers[buffer_of(p, 2)].layer = -1, move_result(p, two, 4096); }},
+           {"a result without a buffer",
+            [](auto& p) {
+              p.buffers[buffer_of(p, 2)].layer = -1;
+              move_result(p, two, 4096);
+            }},
            {"another space", [](auto& p) { p.buffers[buffer_of(p, 4)].at.where = space::scratch; }},
            {"a band that no Concat has", [](auto& p) {
               const auto before = p.steps[one].output;
@@ -243,18 +253,20 @@ void share(built_plan& p, int layer, schedule::place& what, int onto) {
 }
 
 TEST(Proofs, KeptUntilReadRefuses) {
-  refuses(
-      [](const schedule::plan_view& p, const graph::network_view& net) { return schedule::kept_until_read(p, net); },
-      {{"a result over a tensor that is read later", [](auto& p) { share(p, 2, p.steps[two].output, one); }},
-       {"a result over the operand of an operator that does not work in place",
-        [](auto& p) { share(p, 2, p.steps[two].output, enter); }},
-       {"a message that may come before a tensor is read",
-        [](auto& p) {
-          share(p, 5, p.messages[1].at_receiver, enter);
-          p.buffers[buffer_of(p, 0)].last_step = six;
-        }},
-       {"a result over a tensor that may still be sent", [](auto& p) { share(p, 6, p.steps[six].output, sum); }},
-       {"a result outside all buffers", [](auto& p) { p.buffers[buffer_of(p, 2)].layer = -1, move_result(p, two, 4096); }}});
+  refuses([](const schedule::plan_view& p, const graph::network_view& net) { return schedule::kept_until_read(p, net); },
+          {{"a result over a tensor that is read later", [](auto& p) { share(p, 2, p.steps[two].output, one); }},
+           {"a result over the operand of an operator that does not work in place",
+            [](auto& p) { share(p, 2, p.steps[two].output, enter); }},
+           {"a message that may come before a tensor is read",
+            [](auto& p) {
+              share(p, 5, p.messages[1].at_receiver, enter);
+              p.buffers[buffer_of(p, 0)].last_step = six;
+            }},
+           {"a result over a tensor that may still be sent", [](auto& p) { share(p, 6, p.steps[six].output, sum); }},
+           {"a result outside all buffers", [](auto& p) {
+              p.buffers[buffer_of(p, 2)].layer = -1;
+              move_result(p, two, 4096);
+            }}});
 }
 
 /// Two tensors at one place are kept only if they are never in the same frame: those of two replicas of one set.
@@ -264,7 +276,8 @@ TEST(Proofs, ReplicasOfASetShareTheirPlace) {
   share(p, 2, p.steps[two].output, one);
   const auto kept = [&](parts::turn first, parts::turn second) {
     std::vector<parts::part> all(s.net.layers.size());
-    all[1].when = first, all[2].when = second;
+    all[1].when = first;
+    all[2].when = second;
     return schedule::kept_until_read(p.view(), s.net.view(), all);
   };
   EXPECT_TRUE(kept({0, 0}, {0, 1}));

@@ -22,7 +22,8 @@ struct network {
   int size() const { return static_cast<int>(layers.size()); }
   dice::graph::layer_info& add(const char* op, dice::tensor::shape shape, std::vector<int> from) {
     dice::graph::layer_info l;
-    l.op = op, l.output = dice::tensor::type(shape, element);
+    l.op = op;
+    l.output = dice::tensor::type(shape, element);
     l.first_edge = static_cast<int>(edges.size());
     l.edges = static_cast<int>(from.size());
     for (int f : from) edges.push_back({f, size(), -1});
@@ -72,12 +73,14 @@ struct random_network : network {
           add("Conv", image(), {a}).fuses = {.takes_residual = true, .takes_activation = true};
           break;
         case 2:
-          add("Relu", shape, {a}),
-              layers.back().fuses = {.function = {dice::graph::activation::kind::relu}, .monotonic = below(3) != 0},
-              layers.back().in_place = true;
+          add("Relu", shape, {a});
+          layers.back().fuses = {.function = {dice::graph::activation::kind::relu}, .monotonic = below(3) != 0};
+          layers.back().in_place = true;
           break;
         case 3:
-          add("BatchNormalization", shape, {a}), layers.back().fuses.takes_activation = true, layers.back().in_place = true;
+          add("BatchNormalization", shape, {a});
+          layers.back().fuses.takes_activation = true;
+          layers.back().in_place = true;
           break;
         case 4: {  // a sum with another tensor of the same shape
           std::vector<int> same;

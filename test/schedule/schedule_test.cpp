@@ -132,7 +132,8 @@ TEST(Schedule, LayoutsOfKernelsAreProved) {
       at.layout = test::other(before);
       const bool same = !algorithm::must_convert(of, before, at.layout);
       EXPECT_EQ(schedule::layouts_fit(plan.view(), d.net.view(), d.algorithms), same);
-      at.layout = before, count += !same;
+      at.layout = before;
+      count += !same;
     };
     for (auto& s : plan.steps) {
       if (s.what != action::compute) continue;
@@ -203,9 +204,12 @@ TEST(Schedule, PlacesThatDoNotMatchAreFound) {
         EXPECT_FALSE(schedule::places_match(plan.view(), net)) << "seed " << seed;
         at = right;
       };
-      at.layout = test::other(at.layout), refused();
-      at.offset += schedule::alignment, refused();
-      at.where = at.where == space::frame ? space::scratch : space::frame, refused();
+      at.layout = test::other(at.layout);
+      refused();
+      at.offset += schedule::alignment;
+      refused();
+      at.where = at.where == space::frame ? space::scratch : space::frame;
+      refused();
     };
     for (auto& o : plan.operands) refuses(o);
     for (auto& s : plan.steps) {
@@ -233,7 +237,8 @@ TEST(Schedule, OverlapAndCyclesAreFound) {
                      .last_buffer = 2,
                      .scratch_bytes = 128});
   p.segments.push_back({0, 2});
-  p.steps.push_back({}), p.steps.push_back({});
+  p.steps.push_back({});
+  p.steps.push_back({});
   p.buffers.push_back({{.where = space::scratch, .offset = 0}, 64, 0, 1, 0, {}});
   p.buffers.push_back({{.where = space::scratch, .offset = 64}, 64, 1, 1, 1, {}});
   std::array<graph::layer_info, 2> layers;
@@ -243,7 +248,8 @@ TEST(Schedule, OverlapAndCyclesAreFound) {
   EXPECT_TRUE(schedule::buffers_disjoint(p.view(), two));
   p.buffers[1].at.offset = 0;
   EXPECT_FALSE(schedule::buffers_disjoint(p.view(), two));
-  p.buffers[1].at.offset = 64, p.buffers[0].bytes = 128;  // the second begins within the first
+  p.buffers[1].at.offset = 64;
+  p.buffers[0].bytes = 128;  // the second begins within the first
   EXPECT_FALSE(schedule::buffers_disjoint(p.view(), two));
 
   // Two ranks that each send only after having received.
@@ -424,8 +430,10 @@ TEST(Schedule, CrossingBytesAreThoseOfPlans) {
     std::iota(ids.begin(), ids.end(), 0);
     std::vector<std::int64_t> bytes(ids.size() + 1), messages(ids.size() + 1);
     schedule::each_crossing(net, ids, [&](int t, int first, int end, int times) {
-      for (int cut = first + 1; cut <= end; ++cut)
-        bytes[cut] += times * net.layers[t].output.bytes(), messages[cut] += times;
+      for (int cut = first + 1; cut <= end; ++cut) {
+        bytes[cut] += times * net.layers[t].output.bytes();
+        messages[cut] += times;
+      }
       carried += times < 0;
     });
     for (std::size_t cut = 1; cut < ids.size(); ++cut) {

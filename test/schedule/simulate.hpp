@@ -79,7 +79,8 @@ class simulation {
     for (int a = shape.rank - 1; a >= 0; --a) {
       const auto first = a < dice::tensor::region::axes ? part.box.begin[a] : 0;
       index += (first + rest % shape[a]) * pitch;
-      rest /= shape[a], pitch *= part.of[a];
+      rest /= shape[a];
+      pitch *= part.of[a];
     }
     // Partial sums are values of their own.
     if (part.to > 0) return {frame, part.layer + 1'000'000 * part.to, index};
@@ -171,7 +172,10 @@ class simulation {
   dice::tensor::region read_region(int anchor, int l) const {
     if (parts_.empty() || parts_[z(anchor)].what != dice::parts::part::kind::cut) return dice::tensor::whole(shape_of(l));
     auto box = parts_[z(anchor)].box;
-    for (int a = 0; a < box.axes; ++a) box.begin[a] -= parts_[z(l)].box.begin[a], box.end[a] -= parts_[z(l)].box.begin[a];
+    for (int a = 0; a < box.axes; ++a) {
+      box.begin[a] -= parts_[z(l)].box.begin[a];
+      box.end[a] -= parts_[z(l)].box.begin[a];
+    }
     return box;
   }
   void require(bool holds, const char* otherwise) {

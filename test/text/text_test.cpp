@@ -41,7 +41,13 @@ TEST(print, what_has_not_arrived_is_an_error) {
   EXPECT_EQ(printed_to("/dev/null", [] { std::fputs("text", stdout); }), "");
   EXPECT_EQ(printed_to("/dev/full", [] {}), "");  // nothing was to arrive
   EXPECT_EQ(printed_to("/dev/full", [] { std::fputs("text", stdout); }), error + ": No space left on device");
-  EXPECT_EQ(printed_to("/dev/full", [] { std::fputs("text", stdout), std::fflush(stdout); }).substr(0, error.size()), error);
+  EXPECT_EQ(printed_to("/dev/full",
+                       [] {
+                         std::fputs("text", stdout);
+                         std::fflush(stdout);
+                       })
+                .substr(0, error.size()),
+            error);
   EXPECT_EQ(printed_to("/dev/full", [] { text::print("text"); }), error + ": No space left on device");
 }
 

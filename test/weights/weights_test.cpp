@@ -137,8 +137,10 @@ TEST(weights_store, puts_together_what_lies_in_pieces) {
   const weights::file w(f.path, "net", wanted);
   graph::parameter tile{.offset = 4 * (16 + 5 + 2), .extents = {1, 3, 2, 2}};
   tile.is_part = true;
-  tile.rows = 2, tile.row_pitch = 4 * 5;
-  tile.planes = 3, tile.plane_pitch = 4 * 4 * 5;
+  tile.rows = 2;
+  tile.row_pitch = 4 * 5;
+  tile.planes = 3;
+  tile.plane_pitch = 4 * 4 * 5;
   const graph::parameter two[] = {tile, {64, {3}}};
   const auto copy = [](const void*, std::span<const void* const> from, std::byte* to) { std::memcpy(to, from[0], 48); };
   const std::vector<weights::item> needs{{two, 0, nullptr}, {two, 64, copy}};
@@ -175,7 +177,8 @@ TEST(weights_packed, maps_what_was_written) {
     weights::write_packed(out, identity, ranks, weights::file(f.path, "net", wanted),
                           [&](std::int64_t done, std::int64_t of) {
                             EXPECT_GE(done, told);
-                            told = done, all = of;
+                            told = done;
+                            all = of;
                           });
     EXPECT_GT(told, 0);
     EXPECT_LE(told, all);

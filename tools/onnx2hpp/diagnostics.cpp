@@ -43,8 +43,10 @@ std::string kind_of(const problem& p) {
   std::string out = fmt::format("{} {} ", p.operator_name, p.opset);
   char end = 0;  // of the name or shape that is left out here
   for (const char c : p.reason + ";" + p.remedy)
-    if (end == 0) out += c, end = c == '"' ? '"' : c == '{' ? '}' : '\0';
-    else if (c == end) end = 0;
+    if (end == 0) {
+      out += c;
+      end = c == '"' ? '"' : c == '{' ? '}' : '\0';
+    } else if (c == end) end = 0;
   return out;
 }
 

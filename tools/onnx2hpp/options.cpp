@@ -208,8 +208,12 @@ options read_options(int argc, char** argv) {
   }
   if (folder.ends_with(".hpp") && !std::filesystem::is_directory(folder))
     throw usage_error(fmt::format("-o: expected a folder, found {}; --name gives the header its name", quote(folder)));
-  out.model = model, out.folder = folder, out.dot = dot, out.depfile = depfile;
-  out.mapping = mapping, out.platform = platform;
+  out.model = model;
+  out.folder = folder;
+  out.dot = dot;
+  out.depfile = depfile;
+  out.mapping = mapping;
+  out.platform = platform;
   out.profiles.assign(profiles.begin(), profiles.end());
   out.level = quiet ? verbosity::quiet : verbose ? verbosity::verbose : verbosity::normal;
   out.settings.fold = !no_fold;

@@ -54,26 +54,32 @@ struct ratio {
     ratio mine{run.busy[r], 0};
     for (const auto& s : run.stages)
       if (s.rank == r) mine.expected += expected_of(expected, s);
-    all.measured += mine.measured, all.expected += mine.expected;
+    all.measured += mine.measured;
+    all.expected += mine.expected;
     std::vector<bool> counted(kinds.size());
     for (const auto& d : out.devices) {
       const auto& placed = f.ranks[r];
       const auto kind = static_cast<std::size_t>(d.kind);
       if (d.host != placed.on_host || counted[kind] || cost::share_of(f.setting.cluster, d.processor, placed) <= 0) continue;
       counted[kind] = true;
-      kinds[kind].measured += mine.measured, kinds[kind].expected += mine.expected;
+      kinds[kind].measured += mine.measured;
+      kinds[kind].expected += mine.expected;
       if (!p.parts.empty()) continue;  // their groups compute parts of layers
       for (const auto& s : run.stages) {
         if (s.rank != r) continue;
         for (const auto g : s.groups) {
           auto& piece = pieces[kind][out.piece_of[p.plan.groups[g].anchor]];
-          piece.measured += s.seconds, piece.expected += expected_of(expected, s);
+          piece.measured += s.seconds;
+          piece.expected += expected_of(expected, s);
         }
       }
     }
   }
   for (const auto& l : run.links)
-    if (!seen_late(run, l)) links.measured += l.seconds, links.expected += expected_of(expected, p, l);
+    if (!seen_late(run, l)) {
+      links.measured += l.seconds;
+      links.expected += expected_of(expected, p, l);
+    }
   for (int k = 0; k < out.kinds.size(); ++k) {
     const auto& own = kinds[k];
     const double times = own.known() ? own.value() : all.known() ? all.value() : 1;
@@ -82,11 +88,15 @@ struct ratio {
       auto& after = out.kinds[k].seconds[piece + 1];
       const auto& seen = pieces[k][piece];
       sum += (after - before) * (seen.known() ? seen.value() : times);
-      before = after, after = sum;
+      before = after;
+      after = sum;
     }
   }
   if (links.known())
-    for (auto& l : out.links) l.seconds *= links.value(), l.bytes_per_s /= links.value();
+    for (auto& l : out.links) {
+      l.seconds *= links.value();
+      l.bytes_per_s /= links.value();
+    }
   cost::complete(out);
   return out;
 }

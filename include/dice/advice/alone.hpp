@@ -68,7 +68,11 @@ namespace detail {
 [[gnu::cold]] inline beside_one beside_one_device(const cluster_model& f, const cost::problem& p, partition::request r,
                                                   const cost::prediction& expected, int ranks,
                                                   std::string_view whose = "Its") {
-  r.aim.max_devices = 1, r.aim.in_order = true, r.aim.repeats = false, r.aim.seen_by = nullptr, r.percent = -1;
+  r.aim.max_devices = 1;
+  r.aim.in_order = true;
+  r.aim.repeats = false;
+  r.aim.seen_by = nullptr;
+  r.percent = -1;
   const auto found = partition::find_best(f.setting, p, r);
   if (found.empty()) {
     const auto why = detail::none_alone_text(r, found.why);

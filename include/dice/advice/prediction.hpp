@@ -111,8 +111,10 @@ inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "
     if (aims) out.aim.best = static_cast<partition::objective>(objective - objective_names.begin());
     else if (word == "in_order") out.aim.in_order = true;
     else if (word == "repeats") out.aim.repeats = true;
-    else if (name == "at_least_fps") out.fps = number(), out.aim.max_period = 1 / out.fps;
-    else if (name == "at_most_latency") out.aim.max_latency = number() * 1e-3;
+    else if (name == "at_least_fps") {
+      out.fps = number();
+      out.aim.max_period = 1 / out.fps;
+    } else if (name == "at_most_latency") out.aim.max_latency = number() * 1e-3;
     else if (name == "memory_limit") out.memory = static_cast<std::int64_t>(number() * (1 << 20));
     else if (name == "input_at") out.aim.input_at = host();
     else if (name == "output_at") out.aim.output_at = host();
@@ -148,7 +150,8 @@ inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "
   }
   std::string limit, nearest;
   const auto name = [&](const char* word, double wanted, double possible) {
-    limit = word + text::number_text(wanted, "%.6g"), nearest = word + text::number_text(possible, "%.6g");
+    limit = word + text::number_text(wanted, "%.6g");
+    nearest = word + text::number_text(possible, "%.6g");
   };
   if (why.what == partition::obstacle::fps) {
     name("at_least_fps=", r.fps, partition::rounded(why.value, false));

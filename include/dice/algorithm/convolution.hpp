@@ -34,7 +34,8 @@ struct convolution {
       std::int64_t a = s, b = d;
       while (b != 0) {
         const auto rest = a % b;
-        a = b, b = rest;
+        a = b;
+        b = rest;
       }
       period = s / a;
       phases = std::min<std::int64_t>(k, period);
@@ -131,7 +132,9 @@ struct convolution {
     in_place = y.stride == 1 && x.stride == 1;
     for (int p : op.pads) in_place = in_place && p == 0;
     if (in_place) {
-      pitch = x.in, band = y.out, plane = phase_size = y.in * x.in;
+      pitch = x.in;
+      band = y.out;
+      plane = phase_size = y.in * x.in;
       if (taps() == 1) {  // the whole plane as one row
         x.in = x.out = pitch = plane;
         y.in = y.out = band = 1;

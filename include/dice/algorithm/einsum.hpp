@@ -17,7 +17,10 @@ struct einsum {
   constexpr einsum(const ops::einsum& op, graph::shapes in, const tensor::shape& result) {
     const int last = result.rank - 1;
     if (last < 0) return;
-    if (op.stride(1, last, in) == 0) a = 1, b = 0;
+    if (op.stride(1, last, in) == 0) {
+      a = 1;
+      b = 0;
+    }
     vectors = op.stride(a, last, in) == 0 && op.stride(b, last, in) != 0;
     copies = vectors && op.stride(b, last, in) != 1;
     for (int o = 0; vectors && o < last; ++o)

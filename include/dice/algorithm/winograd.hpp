@@ -97,7 +97,8 @@ struct winograd {
         y(kernel[0], pairs),
         x(kernel[1], pairs) {
     const auto parts = [](std::int64_t n, std::int64_t most) { return (n + most - 1) / most; };
-    rows = parts(out_height, y.outputs), columns = parts(out_width, x.outputs);
+    rows = parts(out_height, y.outputs);
+    columns = parts(out_width, x.outputs);
     block_columns = parts(columns, parts(columns, max_tiles));
     block_rows = parts(rows, parts(rows, max_tiles / block_columns));
   }
@@ -124,7 +125,10 @@ struct winograd {
     const auto products = static_cast<double>(op.kernel[0] * op.kernel[1] * in[1] * op.channels);
     double least = direct * products * std::max(static_cast<double>(in[0] * result.product(2, result.rank)), load);
     for (int v = 1; v <= sizes(op, in); ++v)
-      if (const winograd w(v, op, in, result); w.time() < 0.9 * least) out = w, least = w.time();
+      if (const winograd w(v, op, in, result); w.time() < 0.9 * least) {
+        out = w;
+        least = w.time();
+      }
     return out;
   }
 };

@@ -87,7 +87,10 @@ struct parsing {
     const auto at = text.find('=');
     if (at > 0 && at < text.find('/') && ::access(whole.c_str(), F_OK) != 0) {
       meta::nearest meant(text.substr(0, at));
-      for (int l : ids) meant.look_at(program.layers.layers[l].onnx_name), meant.look_at(program.layers.layers[l].name);
+      for (int l : ids) {
+        meant.look_at(program.layers.layers[l].onnx_name);
+        meant.look_at(program.layers.layers[l].name);
+      }
       fail("'" + whole + "': the network has no " + kind + " '" + whole.substr(0, at) + "'; " +
            (meant.best().empty() ? "" : "did you mean " + std::string(meant.best()) + whole.substr(at) + "? ") + known +
            (one ? "; for a file of this name write ./" + whole : ""));

@@ -39,7 +39,11 @@ std::vector<files::use> uses_of(const options& o, int rank, const std::string& w
 /// The record of the files that a rank uses.
 inline std::string uses_text(const std::vector<files::use>& all) {
   job::record out;
-  for (const auto& u : all) out.put(u.path), out.put(u.writes), out.put(u.id);
+  for (const auto& u : all) {
+    out.put(u.path);
+    out.put(u.writes);
+    out.put(u.id);
+  }
   return out.text();
 }
 

@@ -34,7 +34,10 @@ namespace detail {
 template <class Net, bool Inputs> consteval int only() {
   int id = -1, count = 0;
   for (int l = 0; l < graph::view_of<Net>.size(); ++l)
-    if (const auto& info = graph::view_of<Net>.layers[l]; Inputs ? info.is_input : info.is_output) id = l, ++count;
+    if (const auto& info = graph::view_of<Net>.layers[l]; Inputs ? info.is_input : info.is_output) {
+      id = l;
+      ++count;
+    }
   return count == 1 ? id : -1;
 }
 template <class Net, int Id> struct only_layer { using type = typename Net::template layer<Id>; };

@@ -47,7 +47,10 @@ namespace dice::app {
     while (!rest.empty()) {  // wrapped at blanks
       auto end = rest.find(' ');
       if (end == std::string_view::npos) end = rest.size();
-      if (at + end > column + width) out += "\n" + std::string(column, ' '), at = column;
+      if (at + end > column + width) {
+        out += "\n" + std::string(column, ' ');
+        at = column;
+      }
       out += std::string(rest.substr(0, end)) + (end < rest.size() ? " " : "");
       at += end + 1;
       rest.remove_prefix(std::min(end + 1, rest.size()));

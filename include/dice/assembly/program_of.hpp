@@ -49,8 +49,11 @@ template <class Net, class Map, class Here> consteval auto tabulate() {
     out.parameters[g] = layers.parameters_of(parts, anchor);
   }
   runtime::add_plan(out.kernels, stored<Net, Map>, plan, parts.net);
-  for (std::size_t r = 0; r < devices.size(); ++r)
-    out.units[r] = devices[r].unit, out.cores[r] = devices[r].cores, out.hosts[r] = devices[r].host;
+  for (std::size_t r = 0; r < devices.size(); ++r) {
+    out.units[r] = devices[r].unit;
+    out.cores[r] = devices[r].cores;
+    out.hosts[r] = devices[r].host;
+  }
   return out;
 }
 

@@ -100,11 +100,18 @@ class remapped final : public runtime::other_mapping {
     for (const auto& o : plan.operands) stored_.push_back(o.stored());
     runtime::add_plan(kernels_, stored_, plan, parts.net);
     const auto units = plan_.units();
-    program_.layers = parts.net, program_.parts = parts.parts, program_.whole_layers = layers.net;
+    program_.layers = parts.net;
+    program_.parts = parts.parts;
+    program_.whole_layers = layers.net;
     program_.mapping = mapping_.values();
-    program_.plan = plan, program_.kernels = kernels_, program_.parameters = parameters_;
-    program_.units = units, program_.cores = plan_.cores(), program_.hosts = plan_.hosts();
-    program_.open = layers.open, program_.convert = layers.convert;
+    program_.plan = plan;
+    program_.kernels = kernels_;
+    program_.parameters = parameters_;
+    program_.units = units;
+    program_.cores = plan_.cores();
+    program_.hosts = plan_.hosts();
+    program_.open = layers.open;
+    program_.convert = layers.convert;
     program_.pack_at_start = false;  // the file next to the program is for its own mapping
   }
 

@@ -40,7 +40,10 @@ class patience {
       return;
     }
     const auto time = meta::now();
-    if (turns_ == polls_ + yields_) ++turns_, since_ = time;
+    if (turns_ == polls_ + yields_) {
+      ++turns_;
+      since_ = time;
+    }
     sleep(std::clamp<std::int64_t>((time - since_) / 16, 5'000, longest_));
   }
 

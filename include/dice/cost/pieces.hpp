@@ -73,10 +73,15 @@ constexpr void set_network(problem& p, const graph::network_view& net, const pie
   const std::span<const int> position(pieces.of_layer.data(), static_cast<std::size_t>(pieces.of_layer.size()));
   schedule::each_crossing(net, position, [&](int t, int first, int end, int times) {
     const auto bytes = times * net.layers[t].output.bytes();
-    p.crossing[first + 1] += bytes, p.messages[first + 1] += times;
-    p.crossing[end + 1] -= bytes, p.messages[end + 1] -= times;
+    p.crossing[first + 1] += bytes;
+    p.messages[first + 1] += times;
+    p.crossing[end + 1] -= bytes;
+    p.messages[end + 1] -= times;
   });
-  for (int k = 0; k < pieces.count; ++k) p.crossing[k + 1] += p.crossing[k], p.messages[k + 1] += p.messages[k];
+  for (int k = 0; k < pieces.count; ++k) {
+    p.crossing[k + 1] += p.crossing[k];
+    p.messages[k + 1] += p.messages[k];
+  }
 }
 
 /// Fills in the time of the pieces, given seconds[l] for layer l and fusion groups `groups`.
@@ -115,7 +120,10 @@ constexpr void set_memory(costs& c, const graph::network_view& net, const piece_
       c.live[k] += how.scratch_bytes;
     }
     const bool within = groups.of_layer[l] >= 0 && groups.list[groups.of_layer[l]].output() != l;
-    if (!within && !detail::is_alias(net, l)) change[k] += layer.output.bytes(), change[last[l] + 1] -= layer.output.bytes();
+    if (!within && !detail::is_alias(net, l)) {
+      change[k] += layer.output.bytes();
+      change[last[l] + 1] -= layer.output.bytes();
+    }
   }
   std::int64_t tensors = 0;
   for (int k = 0; k < count; ++k) {
@@ -132,7 +140,8 @@ constexpr void set_messages(costs& c, const problem& p, const platform::processo
     for (int k = 0; k <= p.pieces && by.bytes_per_s > 0; ++k) out[k] = p.transfer(by, k);
     return out;
   };
-  c.sending = times(on.sending), c.receiving = times(on.receiving);
+  c.sending = times(on.sending);
+  c.receiving = times(on.receiving);
 }
 
 /// Fills in hosts and connections.

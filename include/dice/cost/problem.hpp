@@ -166,10 +166,12 @@ constexpr prediction predict(const problem& p, const meta::array<stage>& stages)
       const double x = p.transfer(link, s.first);
       out.latency += x;
       out.period = std::max(out.period, x);
-      busy[before] += p.sending(before, link, s.first), busy[s.device] += p.receiving(s.device, link, s.first);
+      busy[before] += p.sending(before, link, s.first);
+      busy[s.device] += p.receiving(s.device, link, s.first);
     }
     const double t = p.time(s.device, s.first, s.last);
-    busy[s.device] += t, used[s.device] = 1;
+    busy[s.device] += t;
+    used[s.device] = 1;
     out.latency += t;
   }
   for (double t : busy) out.period = std::max(out.period, t);

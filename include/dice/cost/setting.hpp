@@ -101,7 +101,10 @@ constexpr double share_of(const platform::cluster_view& c, std::size_t k, const 
   int threads = 0, alike = 0;
   for (int i = 0; i < host.processors; ++i) {
     const auto& other = c.processors[host.first_processor + i];
-    if (other.unit.processor() == platform::processor::cpu) threads += other.unit.count, ++alike;
+    if (other.unit.processor() == platform::processor::cpu) {
+      threads += other.unit.count;
+      ++alike;
+    }
   }
   const auto part = [](int some, int all) { return all > 0 ? std::min(1.0, static_cast<double>(some) / all) : 1.0; };
   if (rank.cores.empty() || about.cores.empty() || alike == 1) return part(rank.unit.count, threads);
@@ -170,7 +173,8 @@ constexpr problem problem_of(const setting& s, const schedule::plan_view& plan, 
       const auto& about = s.cluster.processors[host.first_processor + k];
       const double share = share_of(s.cluster, host.first_processor + k, ranks[r]);
       if (share > 0) with = host.first_processor + k;
-      d.busy_watts += share * about.busy_watts, d.idle_watts += share * about.idle_watts;
+      d.busy_watts += share * about.busy_watts;
+      d.idle_watts += share * about.idle_watts;
     }
     costs c;
     set_memory(c, s.net, pieces, groups, s.algorithms[with]);

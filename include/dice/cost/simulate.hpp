@@ -129,7 +129,8 @@ class wires {
   constexpr double arrival(const platform::link& by, int from, int to, std::int64_t bytes, double now, double ends) {
     if (by.within_host) return now + by.time(bytes, 1);
     const double passes = by.time(bytes, 0), held = passes > 1.1 * ends ? passes : 0;
-    busy_out_[from] += held + by.seconds, busy_in_[to] += held + by.seconds;
+    busy_out_[from] += held + by.seconds;
+    busy_in_[to] += held + by.seconds;
     const double begin = std::max(out_[from], now);
     out_[from] = begin + held;
     in_[to] = std::max(in_[to], begin) + held;
@@ -156,7 +157,10 @@ class expected_turns {
       : plan_(plan), now_(static_cast<int>(plan.replicas.size())), first_(now_.size()) {
     for (std::size_t i = 0; i < plan.replicas.size(); ++i) {
       first_[static_cast<int>(i)] = each_.size();
-      for (int m = 0; m < plan.replicas[i].members; ++m) each_.push_back(0), done_.push_back(0);
+      for (int m = 0; m < plan.replicas[i].members; ++m) {
+        each_.push_back(0);
+        done_.push_back(0);
+      }
     }
     if (each_.empty()) return;
     meta::array<int> rank(each_.size());
@@ -166,7 +170,10 @@ class expected_turns {
       const double time = seconds[static_cast<int>(g)];
       const auto& when = p.parts[group.anchor].when;
       if (when.always()) always[group.rank] += time;
-      else each_[first_[when.set] + when.member] += time, rank[first_[when.set] + when.member] = group.rank;
+      else {
+        each_[first_[when.set] + when.member] += time;
+        rank[first_[when.set] + when.member] = group.rank;
+      }
     }
     for (int m = 0; m < each_.size(); ++m) other_.push_back(always[rank[m]]);
   }
@@ -244,7 +251,8 @@ constexpr simulated simulate(const setting& s, const parts::parts_view& p, const
   detail::expected_turns turns(p, plan, out.groups);
   const int frames = turns.frames();
   for (int frame = 0; frame < frames; ++frame) {
-    turns.begin(frame), wires.begin_frame();
+    turns.begin(frame);
+    wires.begin_frame();
     double latency = 0;  // until the last result leaves
     meta::array<double> arrival(static_cast<int>(plan.messages.size()), -1), clock(n);
     meta::array<int> next(n);
@@ -269,7 +277,10 @@ constexpr simulated simulate(const setting& s, const parts::parts_view& p, const
         const auto& step = plan.steps[next[r]];
         if (step.what == action::compute) {
           const bool mine = plan.replicas.empty() || turns.includes(p.parts[step.layer].when);
-          if (mine) clock[r] += seconds[next[r]], out.ranks[r].computing += seconds[next[r]];
+          if (mine) {
+            clock[r] += seconds[next[r]];
+            out.ranks[r].computing += seconds[next[r]];
+          }
         } else if ((step.what == action::send || step.what == action::receive) && carried(step.message)) {
           const auto& m = plan.messages[step.message];
           const double t = handling(m, step.what == action::send, 1);
@@ -291,7 +302,8 @@ constexpr simulated simulate(const setting& s, const parts::parts_view& p, const
   }
   out.expected.period = wires.busiest() / frames;
   for (int r = 0; r < n; ++r) {
-    out.ranks[r].computing /= frames, out.ranks[r].messages /= frames;
+    out.ranks[r].computing /= frames;
+    out.ranks[r].messages /= frames;
     out.expected.period = std::max(out.expected.period, out.ranks[r].busy());
     out.expected.memory = std::max(out.expected.memory, plan.ranks[r].peak_bytes);
   }

@@ -77,7 +77,14 @@ class sha256 {
     for (std::size_t i = 0; i < 64; ++i) {
       const auto first = h + (rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25)) + ((e & f) ^ (~e & g)) + constants[i] + w[i];
       const auto second = (rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
-      h = g, g = f, f = e, e = d + first, d = c, c = b, b = a, a = first + second;
+      h = g;
+      g = f;
+      f = e;
+      e = d + first;
+      d = c;
+      c = b;
+      b = a;
+      a = first + second;
     }
     const std::array<std::uint32_t, 8> added{a, b, c, d, e, f, g, h};
     for (std::size_t i = 0; i < 8; ++i) state_[i] += added[i];

@@ -29,7 +29,8 @@ struct difference {
   void add(const difference& more) {
     if (!(more.largest <= largest) && !std::isnan(largest)) largest = more.largest;
     expected = std::max(expected, more.expected);
-    numbers += more.numbers, unequal += more.unequal;
+    numbers += more.numbers;
+    unequal += more.unequal;
   }
   /// max |a - b| / max |b|; max |a - b| if all b are zeros.
   double relative() const { return expected > 0 ? largest / expected : largest; }

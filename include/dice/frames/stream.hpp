@@ -233,7 +233,10 @@ class result_sink final : public sink {
     // If results wait although there is a function, listen() is handing them out.
     if (out.call && out.waiting.empty() && !out.calls) return call(lock, out, frame, from);
     tensor result;
-    if (!out.spare.empty()) result = std::move(out.spare.back()), out.spare.pop_back();
+    if (!out.spare.empty()) {
+      result = std::move(out.spare.back());
+      out.spare.pop_back();
+    }
     if (static_cast<std::int64_t>(result.size()) != as.elements() || result.dimension() != out.shape.size())
       result = tensor::from_shape(out.shape);
     std::copy_n(from, as.elements(), result.data());

@@ -137,7 +137,9 @@ template <class Op> constexpr bool describe(const Op& op, shapes in, layer_info&
   if constexpr (!requires { Op::is_named(""); }) {
     // Compared once for each operator: string comparison is expensive at compile time.
     constexpr bool input = Op::onnx == "Input", output = Op::onnx == "Output", concat = Op::onnx == "Concat";
-    layer.is_input = input, layer.is_output = output, layer.is_concat = concat;
+    layer.is_input = input;
+    layer.is_output = output;
+    layer.is_concat = concat;
   }
   if (!is_part) {
     for (int axis = 1; axis < tensor::region::axes; ++axis)

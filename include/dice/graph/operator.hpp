@@ -103,7 +103,10 @@ template <class Op> constexpr Op partial(const Op& op, std::int64_t from, std::i
 /// The region of input 0 that a partial sum needs for the whole result.
 template <class Op> constexpr tensor::region partial_region(const Op& op, std::int64_t from, std::int64_t to, shapes in) {
   tensor::region r = tensor::whole(in[0]);
-  if (const int axis = depth_axis(op, in); axis >= 0) r.begin[axis] = from, r.end[axis] = to;
+  if (const int axis = depth_axis(op, in); axis >= 0) {
+    r.begin[axis] = from;
+    r.end[axis] = to;
+  }
   return r;
 }
 
@@ -112,7 +115,10 @@ template <class Op>
 constexpr tensor::region partial_parameter_region(const Op& op, int p, std::int64_t from, std::int64_t to, shapes in,
                                                   const tensor::shape& extents) {
   tensor::region r = tensor::whole(extents);
-  if (p == 0 && depth_axis(op, in) >= 0) r.begin[1] = from, r.end[1] = to;
+  if (p == 0 && depth_axis(op, in) >= 0) {
+    r.begin[1] = from;
+    r.end[1] = to;
+  }
   return r;
 }
 

@@ -156,10 +156,12 @@ DICE_ON_GPUS constexpr samples samples_of(const sampled_axis& a, int k) {
   if (t == 0) return s;
   if (a.mode == resizing::linear) {
     s.count = 2;
-    s.weight[0] = 1 - t, s.weight[1] = t;
+    s.weight[0] = 1 - t;
+    s.weight[1] = t;
   } else if (a.mode == resizing::cubic) {
     const float c = a.cubic_a, u = 1 - t;
-    s.first = below - 1, s.count = 4;
+    s.first = below - 1;
+    s.count = 4;
     s.weight[0] = ((c * (t + 1) - 5 * c) * (t + 1) + 8 * c) * (t + 1) - 4 * c;
     s.weight[1] = ((c + 2) * t - (c + 3)) * t * t + 1;
     s.weight[2] = ((c + 2) * u - (c + 3)) * u * u + 1;

@@ -260,8 +260,10 @@ class stream_job::ranks {
       why = not_an_exception;
     }
     if (!why.empty()) {
-      if (const int l = me.executor().layer(); l >= 0)
-        where = std::string(layer(l).onnx_name), frame = me.executor().frame();
+      if (const int l = me.executor().layer(); l >= 0) {
+        where = std::string(layer(l).onnx_name);
+        frame = me.executor().frame();
+      }
       me.executor().give_up();
     }
     me.end().settle();
@@ -286,7 +288,10 @@ class stream_job::ranks {
   void join() {
     const std::lock_guard lock(joining_);
     for (auto& w : workers_)
-      if (w->thread.joinable()) w->thread.join(), w->ranks.reset();
+      if (w->thread.joinable()) {
+        w->thread.join();
+        w->ranks.reset();
+      }
     kept_.reset();  // a program that now calls exit() lets MPI end, although it never destroys this engine
   }
 

@@ -49,7 +49,9 @@ inline void run_converted(const functions& by, const task& t, const tensor::shap
     if (const auto bytes = detail::copy_bytes(t, s, as.layout, detail::wanted(t, k)); bytes > 0) {
       const tensor::storage to{detail::wanted(t, k)};
       convert({s, as, to}, inputs[k], memory);
-      inputs[k] = memory, as = to, memory += bytes;
+      inputs[k] = memory;
+      as = to;
+      memory += bytes;
     }
     stored.push_back(as);
   }
@@ -58,7 +60,10 @@ inline void run_converted(const functions& by, const task& t, const tensor::shap
   auto at = b;
   at.inputs = inputs.data();
   const bool converts = detail::copy_bytes(t, written, t.output.layout, t.how.writes(t.output.layout)) > 0;
-  if (converts) what.output = {t.how.writes(t.output.layout)}, at.output = memory;
+  if (converts) {
+    what.output = {t.how.writes(t.output.layout)};
+    at.output = memory;
+  }
   by.run(what, at);
   if (converts) convert({written, what.output, t.output}, memory, b.output);
 }

@@ -47,7 +47,10 @@ namespace detail {
 inline double typical(const std::vector<std::int64_t>& times, bool undisturbed) {
   std::vector<double> all;
   double sum = 0;
-  for (const auto t : times) all.push_back(static_cast<double>(t)), sum += all.back();
+  for (const auto t : times) {
+    all.push_back(static_cast<double>(t));
+    sum += all.back();
+  }
   return undisturbed ? meta::median(std::move(all)) : sum / static_cast<double>(all.size());
 }
 
@@ -137,7 +140,8 @@ class measurement {
     if (!warning.empty()) text::print_error("dice: warning: " + me_.where_text() + ": " + warning);
     for (const auto& text : all) {
       job::record in(text);
-      hosts_.push_back(in.get()), units_.push_back(in.get());
+      hosts_.push_back(in.get());
+      units_.push_back(in.get());
     }
     return {};
   }
@@ -298,12 +302,12 @@ class measurement {
         paths.push_back({from, to, 100 + static_cast<int>(paths.size()), bytes});
       };
       for (const auto size : detail::handled_sizes) add(a, b, size);
-      add(a, b, 1), add(b, a, 1);
+      add(a, b, 1);
+      add(b, a, 1);
     }
     constexpr int each = detail::handled_sizes.size() + 2;
     std::unique_ptr<channels::endpoint> end;
-    if (const auto wrong = me_.agree(job::attempt([&] { end = ranks_.connect(paths); })); !wrong.empty())
-      return wrong;
+    if (const auto wrong = me_.agree(job::attempt([&] { end = ranks_.connect(paths); })); !wrong.empty()) return wrong;
     for (std::size_t k = 0; k < first.size(); ++k) {
       const int a = first[k], b = receiver(k), path = static_cast<int>(k) * each;
       tell("measuring the CPU time of messages from " + host(a) + " to " + host(b));
@@ -336,8 +340,10 @@ class measurement {
   static platform::link handled(const std::string& text) {
     job::record in(text);
     std::vector<double> bytes, seconds;
-    while (in.more())
-      bytes.push_back(static_cast<double>(detail::handled_sizes[bytes.size()])), seconds.push_back(std::stod(in.get()));
+    while (in.more()) {
+      bytes.push_back(static_cast<double>(detail::handled_sizes[bytes.size()]));
+      seconds.push_back(std::stod(in.get()));
+    }
     return seconds.back() > 0 ? detail::fitted(bytes, seconds) : platform::link{};
   }
 
@@ -396,7 +402,8 @@ class measurement {
     for (const auto size : sizes) {
       const auto rounds = static_cast<std::int64_t>(std::clamp(enough / median({3, size}), 3.0, 500.0));
       const double there_and_back = median({rounds, size});
-      bytes.push_back(static_cast<double>(size)), seconds.push_back(there_and_back / 2);
+      bytes.push_back(static_cast<double>(size));
+      seconds.push_back(there_and_back / 2);
       if (there_and_back > slow && bytes.size() >= 3) break;
     }
     const batch none;

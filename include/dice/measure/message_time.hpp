@@ -96,7 +96,8 @@ class message_trial {
       if (sends_) end_.start_send(path, 0, data_);
       else end_.start_receive(path, 0, data_);
       do {
-        work_.piece(), ++pieces;
+        work_.piece();
+        ++pieces;
         end_.progress();
       } while (!(sends_ ? end_.sent(path, 0) : end_.received(path, 0)));
     }

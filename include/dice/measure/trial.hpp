@@ -91,14 +91,17 @@ class trial {
     for (const auto& how : ways) {
       auto& way = ways_.emplace_back(p.kernels[s.group].what);
       way.how = how;
-      way.stored = stored_, way.output = {.layout = layouts.back()};
+      way.stored = stored_;
+      way.output = {.layout = layouts.back()};
       packed_.emplace_back(how.packed_bytes);
       if (how.packed_bytes > 0) kernel_.pack(way, plain_, packed_.back().data());
       most = std::max(most, how.scratch_bytes);
       copies = std::max(copies, kernels::converted_bytes(way, written_));
     }
-    scratch_ = weights::block(most), copies_ = weights::block(copies);
-    scratch_.touch(), copies_.touch();
+    scratch_ = weights::block(most);
+    copies_ = weights::block(copies);
+    scratch_.touch();
+    copies_.touch();
   }
 
   std::size_t ways() const { return ways_.size(); }

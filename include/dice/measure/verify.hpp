@@ -51,17 +51,20 @@ inline std::string verified_text(const weights::verified& v, std::int64_t nanose
     digest = file->about().content;
     for (const int r : file->about().ranks) {
       const auto own = weights::verify(*file, r, items[r], runtime::item_names(p, r));
-      all.tensors += own.tensors, all.bytes += own.bytes;
+      all.tensors += own.tensors;
+      all.bytes += own.bytes;
     }
   } else {
     const weights::file plain_file(weights::find(p.weights, plain, p.weights_folder), p.network, p.weights);
     std::vector<weights::item> every;
     for (const auto& own : items) every.insert(every.end(), own.begin(), own.end());
     all = weights::verify(plain_file, every);
-    path = plain_file.path(), digest = plain_file.content();
+    path = plain_file.path();
+    digest = plain_file.content();
   }
   const bool some = file && std::ssize(file->about().ranks) < p.ranks();
-  text::print(verified_text(all, runtime::now() - begin, path, digest) + (some ? ", only of " + file->ranks_text() : "") + "\n");
+  text::print(verified_text(all, runtime::now() - begin, path, digest) + (some ? ", only of " + file->ranks_text() : "") +
+              "\n");
 }
 
 }  // namespace dice::measure

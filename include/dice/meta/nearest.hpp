@@ -13,7 +13,10 @@ class nearest {
   explicit nearest(std::string_view wrong) : wrong_(wrong), least_(wrong.size() < 4 ? 2 : 3) {}
 
   void look_at(std::string_view word) {
-    if (const auto d = distance(word); d < least_) least_ = d, best_ = word;
+    if (const auto d = distance(word); d < least_) {
+      least_ = d;
+      best_ = word;
+    }
   }
   /// The word with the smallest distance, at most 2, or 1 if the mistyped word has fewer than 4 letters; "" if there is
   /// none.

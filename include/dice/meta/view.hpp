@@ -17,7 +17,10 @@ template <class T> struct view {
   template <std::size_t N> constexpr view(const T (&all)[N]) : first(all), count(N) {}
   /// Of all of a container.
   template <class All>
-  requires requires(const All& all, const T*& at) { at = all.data(), all.size(); }
+  requires requires(const All& all, const T*& at) {
+    at = all.data();
+    all.size();
+  }
   constexpr view(const All& all) : first(all.data()), count(static_cast<std::size_t>(all.size())) {}
 
   constexpr const T* begin() const { return first; }

@@ -47,7 +47,8 @@ template <class Net, class Cluster> constexpr auto choose(const goal& g, std::sp
   if (found.best.stages.size() > static_cast<int>(max_stages)) return out;
   for (const auto& s : found.best.stages) {
     const auto k = static_cast<std::size_t>(out.count++);
-    out.stages[k] = s, out.stages[k].device = p.devices[s.device].processor;
+    out.stages[k] = s;
+    out.stages[k].device = p.devices[s.device].processor;
     out.held[k] = memory_of(p, found.best.stages, s.device);
   }
   if (out.count == 0) return out;
@@ -70,7 +71,8 @@ template <std::size_t Runs> struct parts {
 
 template <int Layers> constexpr auto parts_of(const choice<Layers>& c) {
   parts<static_cast<std::size_t>(Layers)> out;
-  out.ranks = c.ranks, out.processor = c.processor;
+  out.ranks = c.ranks;
+  out.processor = c.processor;
   for (int rank = 0; rank < out.ranks; ++rank)
     for (int l = 0; l < Layers; ++l) {
       if (c.owner[l] != rank) continue;

@@ -60,7 +60,8 @@ class energy_search {
       if (const solution found = along(p_, r_, g_.in_order, path, starts); found.expected.energy < known) best_ = found;
     if (search.finished()) return;
     const double middle = until > 4 * from ? std::max(2 * from, brief_) : (from + until) / 2;
-    visit(middle, until), visit(from, middle);
+    visit(middle, until);
+    visit(from, middle);
   }
   /// No useful mapping has a longer period.
   constexpr double longest() const {

@@ -57,7 +57,8 @@ constexpr bool tighten(std::span<std::int64_t> counted, std::span<const std::int
 /// Memory limit in bytes that the search needs to find any mapping, ignoring objective and other limits; 0 if it finds one
 /// within the limits of p's devices, or none at all.
 constexpr std::int64_t missing_memory(problem p, goal g, int most = max_routes) {
-  g.best = objective::throughput, g.max_period = g.max_latency = infinity;
+  g.best = objective::throughput;
+  g.max_period = g.max_latency = infinity;
   if (!search(p, g, most).best.empty()) return 0;
   for (auto& d : p.devices) d.memory_limit = no_limit;
   g.best = objective::peak_memory;

@@ -64,7 +64,8 @@ class prober {
   /// Finds a mapping, given by path() and starts(); may miss mappings without the longest stage at each node.
   constexpr bool quick(const caps& c) {
     const int n = r_.nodes.size();
-    ++probes_, report_progress(0);
+    ++probes_;
+    report_progress(0);
     marks_ = meta::array<mark>(n);
     marks_[0] = {0, -1, -1, 0, 0};
     int best = -1, fewest = n;
@@ -75,7 +76,10 @@ class prober {
       stretch s{};
       if (node.device >= 0) {
         s = reach(node.device, here.start, here.busy, c);
-        if (s.beyond > p_.pieces && here.devices < fewest && fits(s, p_.pieces)) best = v, fewest = here.devices;
+        if (s.beyond > p_.pieces && here.devices < fewest && fits(s, p_.pieces)) {
+          best = v;
+          fewest = here.devices;
+        }
       }
       int link = -1, end = 0;
       for (int e = node.first_edge; e < node.last_edge; ++e) {
@@ -124,7 +128,8 @@ class prober {
         const stretch s = reach(node.device, start, busy, c);
         int later = next;
         while (later < p_.pieces && !covers(v, later, start, c)) later = cover[later];
-        next = start, cover[start] = later;
+        next = start;
+        cover[start] = later;
         const bool free = later == p_.pieces;
         if (free && s.beyond > p_.pieces && fits(s, p_.pieces)) {
           trace(v * width + start);
@@ -252,10 +257,13 @@ class prober {
     if (to.start < 0 || busy < to.busy) to = {start, e, before, 0, busy};
   }
   constexpr void trace(int at) {
-    path_ = {}, starts_ = {};
+    path_ = {};
+    starts_ = {};
     for (; marks_[at].before >= 0; at = marks_[at].before)
-      if (const int e = marks_[at].edge; r_.nodes[r_.edges[e].to].device >= 0)
-        path_.insert(0, e), starts_.insert(0, marks_[at].start);
+      if (const int e = marks_[at].edge; r_.nodes[r_.edges[e].to].device >= 0) {
+        path_.insert(0, e);
+        starts_.insert(0, marks_[at].start);
+      }
   }
 
   const problem& p_;

@@ -78,7 +78,8 @@ constexpr search_result find_within(const cost::setting& s, problem p, const goa
     const auto memory = planned_memory_of(s, p, found.stages, out.ranks);
     const std::span<std::int64_t> changed(counted.data(), static_cast<std::size_t>(counted.size()));
     if (tighten(changed, span_of(limits), s.cluster, g, memory.ranks)) return false;
-    out.stages = found.stages, out.expected = out.counted = found.expected;
+    out.stages = found.stages;
+    out.expected = out.counted = found.expected;
     out.expected.memory = memory.most;
     return true;
   };
@@ -141,11 +142,13 @@ constexpr std::int64_t enough_memory(const cost::setting& s, problem p, goal g, 
 constexpr nearest why_none(const cost::setting& s, problem p, const request& r, int most = max_routes) {
   const auto limits = detail::limits_of(s.cluster, r.memory);
   goal g = r.aim;
-  g.best = objective::throughput, g.max_period = g.max_latency = infinity;
+  g.best = objective::throughput;
+  g.max_period = g.max_latency = infinity;
   const search_result fastest = detail::find_within(s, p, g, limits, most);
   if (!fastest.empty()) {
     if (fastest.expected.period > r.aim.max_period) return {obstacle::fps, fastest.expected.throughput};
-    g.best = objective::latency, g.max_period = r.aim.max_period;
+    g.best = objective::latency;
+    g.max_period = r.aim.max_period;
     const search_result quickest = detail::find_within(s, p, g, limits, most);
     if (!quickest.empty()) {
       if (quickest.expected.latency > r.aim.max_latency) return {obstacle::latency, quickest.expected.latency};

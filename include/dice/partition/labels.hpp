@@ -61,8 +61,10 @@ class label_search {
       }
     }
     for (int l = last_; l > 0; l = labels_[l].before)
-      if (r_.nodes[r_.edges[labels_[l].edge].to].device >= 0)
-        path.insert(0, labels_[l].edge), starts.insert(0, labels_[l].start);
+      if (r_.nodes[r_.edges[labels_[l].edge].to].device >= 0) {
+        path.insert(0, labels_[l].edge);
+        starts.insert(0, labels_[l].start);
+      }
     return last_ >= 0;
   }
   /// Whether it did not give up; if it did, there may be better mappings.
@@ -108,7 +110,10 @@ class label_search {
       if (busy > g_.max_period || from.latency + t + rest[end] * (1 - rounding) > g_.max_latency || held > d.memory_limit)
         return;
       label l = from;
-      l.period = std::max(l.period, busy), l.latency += t, l.work += watts * busy, l.idle = held_power;
+      l.period = std::max(l.period, busy);
+      l.latency += t;
+      l.work += watts * busy;
+      l.idle = held_power;
       l.memory = std::max(l.memory, held);
       if (rest_ ? sum(l) + rest_->after(v, end) >= best_ : bounds_.least(l, end) >= best_) {
         if (rest_ || counts(objective::energy)) continue;
@@ -118,8 +123,10 @@ class label_search {
       if (memory > d.memory_limit) continue;
       l.memory = std::max(l.memory, memory);
       if (end == p_.pieces) {
-        if (l.latency <= g_.max_latency && bounds_.least(l, end) < best_)
-          best_ = bounds_.least(l, end) * (1 - rounding), last_ = at;
+        if (l.latency <= g_.max_latency && bounds_.least(l, end) < best_) {
+          best_ = bounds_.least(l, end) * (1 - rounding);
+          last_ = at;
+        }
         return;
       }
       l.before = at;
@@ -127,10 +134,12 @@ class label_search {
         const int link = r_.edges[e].link;
         const double x = transfers_[link * (p_.pieces + 1) + end];
         label next = l;
-        next.period = std::max(next.period, x), next.latency += x;
+        next.period = std::max(next.period, x);
+        next.latency += x;
         if (p_.messages_cost_time) {
           const double sent = p_.sending(node.device, r_.links[link], end);
-          next.period = std::max(next.period, busy + sent), next.work += watts * sent;
+          next.period = std::max(next.period, busy + sent);
+          next.work += watts * sent;
         }
         if (next.period <= g_.max_period && in_time(next, r_.edges[e].to, end) &&
             (rest_ ? sum(next) + rest_->from(r_.edges[e].to, end) : bounds_.least(next, end)) < best_)
@@ -146,7 +155,10 @@ class label_search {
   constexpr double sum(const label& l) const { return counts(objective::latency) ? l.latency : l.work + l.idle * l.period; }
 
   constexpr void add(int e, int start, label l) {
-    l.start = start, l.edge = e, l.next = -1, l.busy = received(p_, r_, e, start);
+    l.start = start;
+    l.edge = e;
+    l.next = -1;
+    l.busy = received(p_, r_, e, start);
     const int list = r_.edges[e].to * (p_.pieces + 1) + start;
     int* at = &heads_[list];
     while (*at >= 0) {

@@ -93,7 +93,10 @@ template <std::int64_t B> constexpr taken take(request& r, host_list, memory_lim
   return r.memory = B, taken{constraint::memory, B > 0 && B < platform::too_many_bytes};
 }
 template <platform::rate V> constexpr taken take(request& r, host_list, at_least_fps<V>) {
-  if (V.value > 0) r.fps = V.value, r.aim.max_period = 1 / V.value;
+  if (V.value > 0) {
+    r.fps = V.value;
+    r.aim.max_period = 1 / V.value;
+  }
   return {constraint::fps, V.value > 0};
 }
 template <class T> constexpr taken take(request& r, host_list, at_most_latency<T>) {

@@ -82,18 +82,22 @@ class repeat_search {
       if (last >= 0) {
         const auto& by = p_.link(last, device);
         const double x = p_.transfer(by, first), sent = p_.sending(last, by, first);
-        sender_had = uses_[last].seconds, uses_[last].seconds += sent;
-        now.period = std::max({now.period, x, uses_[last].seconds}), now.latency += x;
+        sender_had = uses_[last].seconds;
+        uses_[last].seconds += sent;
+        now.period = std::max({now.period, x, uses_[last].seconds});
+        now.latency += x;
         now.work += (p_.devices[last].busy_watts - p_.devices[last].idle_watts) * sent;
         received = p_.receiving(device, by, first);
       }
       if (!again) now.idle += d.idle_watts;
       if (promising(now, first)) {
         const use had = uses_[device];
-        ++host_uses_[d.host], devices_ += !again;
+        ++host_uses_[d.host];
+        devices_ += !again;
         each_end(now, device, first, received, left, repeated || again);
         uses_[device] = had;
-        --host_uses_[d.host], devices_ -= !again;
+        --host_uses_[d.host];
+        devices_ -= !again;
       }
       if (last >= 0) uses_[last].seconds = sender_had;
     }
@@ -113,7 +117,8 @@ class repeat_search {
       here = {had.stages + 1, had.seconds + received + t, had.weights + c.weights[end] - c.weights[first], live,
               had.channels + p_.crossing[first]};
       sums now = before;
-      now.period = std::max(now.period, here.seconds), now.latency += t;
+      now.period = std::max(now.period, here.seconds);
+      now.latency += t;
       now.work += (d.busy_watts - d.idle_watts) * (received + t);
       const auto held = here.weights + here.live + p_.slots * here.channels;
       now.memory = std::max(now.memory, held);

@@ -94,7 +94,9 @@ constexpr host_kinds kinds_of(const problem& p) {
     const int like = p.host_kind[h];
     if (like == h) {
       out.of_host[h] = out.hosts.size();
-      out.hosts.push_back(1), out.first.push_back(h), out.second.push_back(-1);
+      out.hosts.push_back(1);
+      out.first.push_back(h);
+      out.second.push_back(-1);
     } else {
       const int k = out.of_host[h] = out.of_host[like];
       ++out.hosts[k];

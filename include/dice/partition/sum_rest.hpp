@@ -115,7 +115,8 @@ class sum_rest {
         const double sum = after[end] + busy * seconds[end];
         if (sum == infinity) continue;
         while (long_last > long_first && long_sum[long_last - 1] >= sum) --long_last;
-        longer[long_last] = end, long_sum[long_last++] = sum;
+        longer[long_last] = end;
+        long_sum[long_last++] = sum;
       }
       while (brief_first < brief_last && brief[brief_first] > end) ++brief_first;
       if (limited) {
@@ -136,7 +137,8 @@ class sum_rest {
       if (rest == infinity) continue;
       const double sum = rest + watts * begin;
       while (brief_last > brief_first && brief_sum[brief_last - 1] >= sum) --brief_last;
-      brief[brief_last] = k, brief_sum[brief_last++] = sum;
+      brief[brief_last] = k;
+      brief_sum[brief_last++] = sum;
     }
   }
 

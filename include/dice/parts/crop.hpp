@@ -33,11 +33,14 @@ constexpr graph::parameter crop(const graph::parameter& whole, const tensor::reg
       continue;
     }
     graph::require(levels < 2, "a part of a constant lies in too many pieces");
-    count[levels] = n, pitch[levels] = step;
+    count[levels] = n;
+    pitch[levels] = step;
     ++levels;
   }
-  out.rows = count[0], out.row_pitch = pitch[0];
-  out.planes = count[1], out.plane_pitch = pitch[1];
+  out.rows = count[0];
+  out.row_pitch = pitch[0];
+  out.planes = count[1];
+  out.plane_pitch = pitch[1];
   return out;
 }
 

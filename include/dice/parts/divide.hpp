@@ -64,7 +64,8 @@ template <class Input> class divider {
   }
 
   constexpr pieces divide() {
-    out_.list.reserve(4 * parts_.size()), out_.operands.reserve(8 * parts_.size());
+    out_.list.reserve(4 * parts_.size());
+    out_.operands.reserve(8 * parts_.size());
     find_needs();
     for (int l = 0; l < n_; ++l) {
       const bool sums = all_[first_[l]].to > 0;
@@ -97,7 +98,8 @@ template <class Input> class divider {
                                       in_.net.operands(l), result(l));
           if (sums) {
             const int axis = in_.net.layers[l].depth_axis;
-            box.begin[axis] = all_[p].from, box.end[axis] = all_[p].to;
+            box.begin[axis] = all_[p].from;
+            box.end[axis] = all_[p].to;
           }
           needs_.push_back(box);
           if (!tensor::empty(box)) want_for(l, e.from, box, all_[p].rank);
@@ -160,7 +162,10 @@ template <class Input> class divider {
         while (i < out.at.size() && out.at[i] < bound) ++i;
         if (i == out.at.size() || out.at[i] != bound) out.at.insert(i, bound);
       };
-      if (any) add(mine.begin[axis]), add(mine.end[axis]);
+      if (any) {
+        add(mine.begin[axis]);
+        add(mine.end[axis]);
+      }
       for (int p = first_[t]; p < first_[t + 1]; ++p)
         if (const auto bound = all_[p].cell.begin[axis]; !any || bound < mine.begin[axis] || bound > mine.end[axis])
           add(bound);
@@ -221,7 +226,8 @@ template <class Input> class divider {
   }
   static constexpr tensor::region cut(const tensor::region& box, const division& d, int i) {
     tensor::region out = box;
-    out.begin[d.axis] = d.at[i], out.end[d.axis] = d.at[i + 1];
+    out.begin[d.axis] = d.at[i];
+    out.end[d.axis] = d.at[i + 1];
     return out;
   }
 
@@ -299,8 +305,10 @@ template <class Input> class divider {
       const int end = i + 1 < out_.list.size() ? out_.list[i + 1].first_operand : out_.operands.size();
       for (int k = p.first_operand; k < end; ++k) {
         const int t = out_.operands[k];
-        if (readers[t] == 0) read[t] = p.when, readers[t] = 1;
-        else if (read[t] != p.when) readers[t] = 2;
+        if (readers[t] == 0) {
+          read[t] = p.when;
+          readers[t] = 1;
+        } else if (read[t] != p.when) readers[t] = 2;
       }
     }
   }

@@ -49,7 +49,8 @@ template <class Input, class Network> class writer {
     for (int k = p.first_operand, end = k + operands; k < end; ++k) {
       const int from = all_.operands.first[k];
       auto& e = edges_[k];
-      e.from = from, e.to = i;
+      e.from = from;
+      e.to = i;
       carried_[k] = layers_[from].output;
     }
     auto& l = layers_[i];
@@ -63,10 +64,13 @@ template <class Input, class Network> class writer {
     out_.restricted[i] = operators_;
     auto& op = out_.operators[operators_++];
     op = operator_of(p);
-    l.name = of.name, l.onnx_name = of.onnx_name, l.op = op.onnx();
+    l.name = of.name;
+    l.onnx_name = of.onnx_name;
+    l.op = op.onnx();
     l.output = of.output;
     for (int a = 0; a < of.output.rank && a < tensor::region::axes; ++a) l.output.dim[a] = p.box.end[a] - p.box.begin[a];
-    l.first_edge = p.first_operand, l.edges = operands;
+    l.first_edge = p.first_operand;
+    l.edges = operands;
     add_parameters(p, l);
     const graph::shapes in(carried_ + l.first_edge, static_cast<std::size_t>(operands));
     if (!graph::describe(op, in, l, edges_ + l.first_edge, true))
@@ -137,7 +141,8 @@ template <class Input, class Network> class writer {
       } else if (q > 0 && p.from > 0) {
         break;  // the bias belongs to the first
       } else if (q == 0) {
-        box.begin[1] = p.from, box.end[1] = p.to;
+        box.begin[1] = p.from;
+        box.end[1] = p.to;
       }
       auto& to = out_.parameters[parameters_++];
       to = crop(whole_one, box);
@@ -169,7 +174,10 @@ template <class Input> constexpr network_sizes sizes_of(const Input& in, const p
                     .restricted = layers,
                     .first_parameter = layers + 1};
   for (const auto& w : in.where.works)
-    if (w.has_replicas()) ++out.replicas, out.members += w.ranks;
+    if (w.has_replicas()) {
+      ++out.replicas;
+      out.members += w.ranks;
+    }
   for (const auto& p : all.list) {
     out.operators += p.what != part::kind::whole;
     const auto parameters = in.parameters[p.layer].size();

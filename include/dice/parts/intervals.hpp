@@ -46,7 +46,10 @@ constexpr meta::array<std::int64_t> intervals(std::int64_t extent, std::int64_t 
 /// smallest interval.
 constexpr bool suits(std::int64_t unit, std::int64_t extent, meta::view<int> shares) {
   std::int64_t sum = 0, before = 0, least = shares[0];
-  for (const int s : shares) sum += s, least = std::min<std::int64_t>(least, s);
+  for (const int s : shares) {
+    sum += s;
+    least = std::min<std::int64_t>(least, s);
+  }
   for (int i = 0; i + 1 < static_cast<int>(shares.size()); ++i) {
     before += shares[i];
     const auto off = extent * before % (unit * sum);  // beyond a multiple, times sum

@@ -230,9 +230,13 @@ template <class Input> class planner {
           for (int k = 0; k < kinds; ++k)
             if (count[k] > 1) {
               const auto* b = bounds_.data() + first_bound_[kinds * l + k] + at[k];
-              p.cell.begin[axes[k]] = b[0], p.cell.end[axes[k]] = b[1];
+              p.cell.begin[axes[k]] = b[0];
+              p.cell.end[axes[k]] = b[1];
             }
-          if (!depth.empty()) p.from = depth[c], p.to = depth[c + 1];
+          if (!depth.empty()) {
+            p.from = depth[c];
+            p.to = depth[c + 1];
+          }
           p.box = whole_units(l, i % w.ranks, p.cell);
           if (elementwise) add_computed(l, i, p);
           list_.push_back(p);
@@ -310,7 +314,8 @@ template <class Input> class planner {
       if (const int a = axis(l, kind); a >= 0 && layers_[l].output[a] > 1) {
         tensor::region one = tensor::whole(layers_[l].output), next = one;
         one.end[a] = next.begin[a] = layers_[l].output[a] / 2;
-        one.begin[a] = one.end[a] - 1, next.end[a] = next.begin[a] + 1;
+        one.begin[a] = one.end[a] - 1;
+        next.end[a] = next.begin[a] + 1;
         if (input_region(l, 0, one).end[a] > input_region(l, 0, next).begin[a]) return true;
       }
     return false;

@@ -87,7 +87,8 @@ constexpr bool parts_match(const graph::network_view& whole, meta::view<graph::a
       if (own.what != kind::whole) need = region_of(operators[own.layer], k, own.box, whole.operands(own.layer), out);
       if (own.what == kind::partial) {
         const int axis = whole.layers[own.layer].depth_axis;
-        need.begin[axis] = own.from, need.end[axis] = own.to;
+        need.begin[axis] = own.from;
+        need.end[axis] = own.to;
       }
       ++k;
       if (tensor::empty(need)) continue;

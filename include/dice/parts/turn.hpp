@@ -38,7 +38,8 @@ constexpr int member_of(const replica_set& set, const replica* all, std::int64_t
     const wide own = all[set.first + i].share;
     const auto before = [&](wide f) { return (f * own + left - 1) / left; };  // of its frames, those before f
     if (before(at + 1) > before(at)) return i;
-    at -= before(at), left -= own;
+    at -= before(at);
+    left -= own;
   }
   return set.members - 1;
 }

@@ -31,16 +31,23 @@ constexpr void assign_works(const written_mapping& m, int layers, assignment_spa
   for (const auto& e : m.entries) {
     for (const int rank : ranks_in(e)) to.run_ranks[w.first_rank + w.ranks++] = rank;
     if (!ends_run(m, e)) continue;
-    w.cut = e.work.is().cut, w.dealt = e.work.dealt();
-    w.down = e.work.down, w.across = e.work.across, w.exchange_every = e.work.exchange_every;
+    w.cut = e.work.is().cut;
+    w.dealt = e.work.dealt();
+    w.down = e.work.down;
+    w.across = e.work.across;
+    w.exchange_every = e.work.exchange_every;
     for (const int share : e.work.shares) to.shares[w.first_share + w.shares++] = share;
     const auto add = [&](int first, int last) {
-      for (int l = first; l <= last; ++l) to.work_of[l] = works, to.owner[l] = to.run_ranks[w.first_rank];
+      for (int l = first; l <= last; ++l) {
+        to.work_of[l] = works;
+        to.owner[l] = to.run_ranks[w.first_rank];
+      }
     };
     for (const auto& list : e.work.lists) add(list.first, list.last);
     if (m.is == form::split) {
       const int end = point < m.points.size() ? m.points[point++] : layers;
-      add(next, end - 1), next = end;
+      add(next, end - 1);
+      next = end;
     }
     to.works[works++] = w;
     w = {.first_rank = w.first_rank + w.ranks, .first_share = w.first_share + w.shares};
@@ -53,7 +60,9 @@ class owned_assignment {
   /// For a mapping without mistakes, and a network of `layers` layers.
   owned_assignment(const written_mapping& m, int layers) : owner_(layers), work_of_(layers) {
     const auto n = count_works(m);
-    works_ = meta::array<work>(n.works), run_ranks_ = meta::array<int>(n.run_ranks), shares_ = meta::array<int>(n.shares);
+    works_ = meta::array<work>(n.works);
+    run_ranks_ = meta::array<int>(n.run_ranks);
+    shares_ = meta::array<int>(n.shares);
     assign_works(m, layers, {owner_.data(), work_of_.data(), works_.data(), run_ranks_.data(), shares_.data()});
   }
   owned_assignment(owned_assignment&&) = default;

@@ -120,7 +120,10 @@ constexpr finding check_lists(const written_mapping& m) {
   int at = 0, rank = 0;  // the first rank of the run
   bool first = true;
   for (const auto& e : m.entries) {
-    for (const int r : ranks_in(e)) rank = first ? r : rank, first = false;
+    for (const int r : ranks_in(e)) {
+      rank = first ? r : rank;
+      first = false;
+    }
     if (e.what == entry::kind::work && e.work.lists.empty() && !empty) empty = {mistake::empty_layer_list, at, 0, rank};
     first = first || ends_run(m, e);
     int index = 0;
@@ -164,13 +167,22 @@ constexpr finding check_layers(const written_mapping& m, int layers) {
   for (const auto& e : m.entries) {
     for (const auto& list : e.work.lists)
       for (int l = list.first; l <= list.last; ++l)
-        if (last[l] != at) last[l] = at, ++devices[l];
+        if (last[l] != at) {
+          last[l] = at;
+          ++devices[l];
+        }
     ++at;
   }
   finding two{mistake::layer_in_two_lists, 0, 0, 0, -1}, none{mistake::layer_without_device, 0, 0, 0, -1};
   for (int l = layers - 1; l >= 0; --l) {
-    if (devices[l] > 1) two.number = l, ++two.more;
-    if (devices[l] == 0) none.number = l, ++none.more;
+    if (devices[l] > 1) {
+      two.number = l;
+      ++two.more;
+    }
+    if (devices[l] == 0) {
+      none.number = l;
+      ++none.more;
+    }
   }
   if (two.more >= 0) return name_ranks(two, m);
   return none.more >= 0 ? none : finding{};

@@ -128,7 +128,10 @@ constexpr finding check_parts(const written_mapping& m, const graph::network_vie
     if (e.work.splits())
       for (const auto& list : e.work.lists)
         for (int l = list.first; l <= list.last && !(first && l > first.number); ++l)
-          if (const auto f = check_part(net, l, e.work, ranks)) first = f, first.position = at;
+          if (const auto f = check_part(net, l, e.work, ranks)) {
+            first = f;
+            first.position = at;
+          }
     if (ends_run(m, e)) ranks = 0;
     ++at;
   }

@@ -28,13 +28,18 @@ struct owned_mapping {
   void settle() {
     std::size_t list = 0, limit = 0, core = 0, rank = 0, share = 0;
     for (auto& e : entries) {
-      e.work.lists.first = lists.data() + list, list += e.work.lists.count;
-      e.work.shares.first = shares.data() + share, share += e.work.shares.count;
-      e.ranks.first = ranks.data() + rank, rank += e.ranks.count;
-      e.dev.limits.first = limits.data() + limit, limit += e.dev.limits.count;
+      e.work.lists.first = lists.data() + list;
+      list += e.work.lists.count;
+      e.work.shares.first = shares.data() + share;
+      share += e.work.shares.count;
+      e.ranks.first = ranks.data() + rank;
+      rank += e.ranks.count;
+      e.dev.limits.first = limits.data() + limit;
+      limit += e.dev.limits.count;
       if (e.dev.unit.what != platform::unit::kind::cores) continue;
       const auto n = static_cast<std::size_t>(e.dev.unit.count);
-      e.dev.cores = {cores.data() + core, n}, core += n;
+      e.dev.cores = {cores.data() + core, n};
+      core += n;
     }
   }
   written_mapping values() const { return {is, of_this_network, entries, points}; }
@@ -48,12 +53,16 @@ struct owned_mapping {
   owned_mapping out;
   for (const auto& d : devices) {
     entry dev{.what = entry::kind::dev, .dev{.rank = d.rank, .unit = d.unit}};
-    const auto add = [&](const limit& l) { out.limits.push_back(l), ++dev.dev.limits.count; };
+    const auto add = [&](const limit& l) {
+      out.limits.push_back(l);
+      ++dev.dev.limits.count;
+    };
     if (d.memory_limit >= 0) add({.what = limit::kind::memory, .bytes = d.memory_limit});
     if (d.unit.precision != platform::numbers::float32) add({.what = limit::kind::precision, .precision = d.unit.precision});
     if (d.unit.direct) add({.what = limit::kind::direct});
     if (!d.host.empty()) add({.what = limit::kind::host, .host = d.host});
-    dev.dev.unit.precision = platform::numbers::float32, dev.dev.unit.direct = false;
+    dev.dev.unit.precision = platform::numbers::float32;
+    dev.dev.unit.direct = false;
     for (const int core : d.cores) out.cores.push_back(core);
     out.entries.push_back(dev);
     entry list{.what = entry::kind::work};
@@ -62,7 +71,8 @@ struct owned_mapping {
       if (owner[l] != d.rank) continue;
       const int from = l;
       while (l + 1 < layers && owner[static_cast<std::size_t>(l) + 1] == d.rank) ++l;
-      out.lists.push_back({from, l}), ++list.work.lists.count;
+      out.lists.push_back({from, l});
+      ++list.work.lists.count;
     }
     out.entries.push_back(list);
   }

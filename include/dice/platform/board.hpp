@@ -104,10 +104,15 @@ template <class Unit, class... About> struct processor_traits<dice::processor<Un
     template <rate V> constexpr void take(gflops<V>) { info.flops = positively(V.value) * 1e9; }
     template <rate V> constexpr void take(gbytes_per_s<V>) { info.bytes_per_s = positively(V.value) * 1e9; }
     template <rate Busy, rate Idle> constexpr void take(watts<Busy, Idle>) {
-      info.busy_watts = positively(Busy.value), info.idle_watts = Idle.value, info.has_watts = true;
+      info.busy_watts = positively(Busy.value);
+      info.idle_watts = Idle.value;
+      info.has_watts = true;
       positive = positive && Idle.value >= 0 && Idle.value <= Busy.value;
     }
-    template <std::int64_t B> constexpr void take(ram<B>) { info.memory = B, info.own_memory = true; }
+    template <std::int64_t B> constexpr void take(ram<B>) {
+      info.memory = B;
+      info.own_memory = true;
+    }
     constexpr void take(direct_convolutions) { info.unit.direct = true; }
     template <class M> constexpr void take(profile<M>) {
       info.profiled = true;
@@ -125,8 +130,10 @@ template <class Unit, class... About> struct processor_traits<dice::processor<Un
     template <class... A> constexpr void take(receiving<A...>) { info.receiving = handling<A...>(); }
     template <class... A> constexpr link handling() {
       using traits = connection_traits<connection<A...>>;
-      wrong = wrong || traits::is_between || traits::wrong, twice = twice || traits::twice;
-      positive = positive && traits::positive, bounded = bounded && traits::bounded;
+      wrong = wrong || traits::is_between || traits::wrong;
+      twice = twice || traits::twice;
+      positive = positive && traits::positive;
+      bounded = bounded && traits::bounded;
       return traits::value;
     }
     constexpr double positively(double v) {
@@ -175,7 +182,10 @@ template <meta::fixed_string Name, class... About> struct board_traits<board<Nam
     bool wrong = false, has_memory = false;
     cluster_mistake of_connection = cluster_mistake::none;
     template <class T> constexpr void take(T) { wrong = wrong || !processor_traits<T>::is; }
-    template <std::int64_t B> constexpr void take(ram<B>) { memory = B, has_memory = true; }
+    template <std::int64_t B> constexpr void take(ram<B>) {
+      memory = B;
+      has_memory = true;
+    }
     template <class... A> constexpr void take(connection<A...>) {
       using traits = connection_traits<connection<A...>>;
       of_connection = traits::is_between ? cluster_mistake::not_a_connection : connection_mistake<connection<A...>>();

@@ -190,7 +190,8 @@ template <class... Entry> struct cluster_values<cluster<Entry...>> {
       int k = 0;
       const bool same[] = {std::is_same_v<board_of<Host>, board_of<H>>...};
       while (!same[k]) ++k;
-      mine.kind = k, ++at;
+      mine.kind = k;
+      ++at;
     };
     (set_kind(meta::type_list<H>{}), ...);
     return out;

@@ -51,7 +51,9 @@ template <class... About> struct connection_traits<connection<About...>> {
     template <rate V> constexpr void take(us<V>) { wait(V.value * 1e-6); }
     template <rate V> constexpr void take(ms<V>) { wait(V.value * 1e-3); }
     template <meta::fixed_string A, meta::fixed_string B> constexpr void take(between<A, B>) {
-      a = between_name<A>, b = between_name<B>, is_between = true;
+      a = between_name<A>;
+      b = between_name<B>;
+      is_between = true;
     }
     constexpr void set(double speed, double unit) {
       value.bytes_per_s = speed * unit;

@@ -54,7 +54,10 @@ template <std::int64_t Bytes> inline constexpr unsigned states<ram<Bytes>> = 1 <
 /// Whether two of these parts state the same.
 template <class... T> consteval bool state_twice() {
   unsigned seen = 0, twice = 0;
-  for (const unsigned what : {0u, states<T>...}) twice |= seen & what, seen |= what;
+  for (const unsigned what : {0u, states<T>...}) {
+    twice |= seen & what;
+    seen |= what;
+  }
   return twice != 0;
 }
 

@@ -30,8 +30,10 @@ namespace detail {
 inline std::string dot_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text::shown(text, "\n")) {
-    if (c == '"' || c == '\\') out += '\\', out += c;
-    else if (c == '\n') out += "\\n";
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') out += "\\n";
     else if (c == '&') out += "&amp;";  // labels may have entities of HTML
     else out += c;
   }

@@ -161,7 +161,10 @@ struct arrow {
              first.read == msg.read;
     });
     const auto at = static_cast<std::size_t>(same - out.begin());
-    if (same == out.end()) of.emplace_back(), out.push_back(std::move(one));
+    if (same == out.end()) {
+      of.emplace_back();
+      out.push_back(std::move(one));
+    }
     of[at].push_back(static_cast<int>(m));
   }
   for (std::size_t k = 0; k < out.size(); ++k) {

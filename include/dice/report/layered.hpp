@@ -34,8 +34,10 @@ namespace detail {
 [[gnu::cold]] inline std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> out;
   std::size_t end = 0;
-  for (std::size_t at = 0; end != std::string_view::npos; at = end + 1)
-    end = text.find('\n', at), out.emplace_back(text.substr(at, end - at));
+  for (std::size_t at = 0; end != std::string_view::npos; at = end + 1) {
+    end = text.find('\n', at);
+    out.emplace_back(text.substr(at, end - at));
+  }
   return out;
 }
 
@@ -107,7 +109,8 @@ class layered {
 
   [[gnu::cold]] int add(kind what, int column, std::vector<std::string> text) {
     item i{.what = what, .column = column};
-    i.width = width_of(text), i.height = line_height * static_cast<double>(text.size()) + (what == kind::layer ? margin : 0);
+    i.width = width_of(text);
+    i.height = line_height * static_cast<double>(text.size()) + (what == kind::layer ? margin : 0);
     i.text = std::move(text);
     items_.push_back(std::move(i));
     return static_cast<int>(items_.size()) - 1;
@@ -168,7 +171,10 @@ class layered {
       }
     }
   }
-  void join(int above, int below) { at(above).after.push_back(below), at(below).before.push_back(above); }
+  void join(int above, int below) {
+    at(above).after.push_back(below);
+    at(below).before.push_back(above);
+  }
 
   /// Places all items. In each column, a row's items are ordered by the middle of those that they are joined with.
   [[gnu::cold]] void arrange() {
@@ -185,12 +191,18 @@ class layered {
       right = std::max(right, width(cell) + 2 * margin);
     }
     double left = margin;
-    for (auto& c : columns_) c = {left, left + c.right}, left = c.right + 2 * margin;
+    for (auto& c : columns_) {
+      c = {left, left + c.right};
+      left = c.right + 2 * margin;
+    }
 
     const auto place = [&](const std::vector<int>& cell) {
       const auto& c = columns_[at(cell[0]).column];
       double x = (c.left + c.right - width(cell)) / 2;
-      for (const int i : cell) at(i).x = x + at(i).width / 2, x += at(i).width + margin;
+      for (const int i : cell) {
+        at(i).x = x + at(i).width / 2;
+        x += at(i).width + margin;
+      }
     };
     const auto order = [&](std::vector<int>& cell, bool down) {
       const auto preferred = [&](int i) {
@@ -214,7 +226,10 @@ class layered {
       row_heights_[row] = std::max(row_heights_[row], i.height);
     }
     double y = title_height + heading_height;
-    for (const double h : row_heights_) row_ends_.push_back(y + h), y += h + row_gap;
+    for (const double h : row_heights_) {
+      row_ends_.push_back(y + h);
+      y += h + row_gap;
+    }
   }
 
   double row_end(const item& i) const { return row_ends_[i.row]; }

@@ -80,7 +80,10 @@ inline std::string group_text(const runtime::program& p, std::size_t g) {
   const auto own = static_cast<std::size_t>(set.first + t.member);
   std::int64_t all = 0;
   int common = 0;
-  for (const auto& m : p.plan.members.subview(set.first, set.members)) all += m.share, common = std::gcd(common, m.share);
+  for (const auto& m : p.plan.members.subview(set.first, set.members)) {
+    all += m.share;
+    common = std::gcd(common, m.share);
+  }
   return std::to_string(p.plan.members[own].share / common) + " of " + std::to_string(all / common);
 }
 /// The same of a message: the frames for which it is sent.

@@ -22,8 +22,10 @@ namespace dice::report {
     const auto& part = p.parts[l];
     if (!part.is_own() || (part.what == parts::part::kind::whole && part.when.always())) continue;
     text::json_array begin, end;
-    for (int a = 0; a < part.of.rank && a < tensor::region::axes; ++a)
-      begin.add(part.box.begin[a]), end.add(part.box.end[a]);
+    for (int a = 0; a < part.of.rank && a < tensor::region::axes; ++a) {
+      begin.add(part.box.begin[a]);
+      end.add(part.box.end[a]);
+    }
     auto one = text::json_object()
                    .add("layer", part.layer)
                    .add("rank", p.plan.owner[l])
@@ -104,8 +106,10 @@ namespace dice::report {
       std::vector<int> layers;
       int rank = 0;
       for (int l = 0; l < p.layers.size(); ++l)
-        if (const auto& part = p.parts[l]; part.what == parts::part::kind::whole && part.when == own)
-          layers.push_back(part.layer), rank = p.plan.owner[l];
+        if (const auto& part = p.parts[l]; part.what == parts::part::kind::whole && part.when == own) {
+          layers.push_back(part.layer);
+          rank = p.plan.owner[l];
+        }
       const bool in_turn = p.plan.replicas[set].decides < 0;
       out += "rank " + std::to_string(rank) + ": " + runs_text(p, layers) + (in_turn ? " for " : " ") + frames_text(p, own) +
              (in_turn ? " frames\n" : "\n");
@@ -123,7 +127,10 @@ namespace dice::report {
       if (!p.is_own(l) || p.whole(l) != whole) continue;
       const auto text = part_text(p, l);
       auto& cell = line[static_cast<std::size_t>(p.plan.owner[l]) + 1];
-      if (!text.empty()) cell += (cell.empty() ? "" : "; ") + text, line[0] = p.network_layers().layers[whole].name;
+      if (!text.empty()) {
+        cell += (cell.empty() ? "" : "; ") + text;
+        line[0] = p.network_layers().layers[whole].name;
+      }
     }
     if (!line[0].empty()) lines.push_back(line);
   }
@@ -142,8 +149,14 @@ namespace dice::report {
     std::int64_t sent = 0, received = 0;
     int sends = 0, receives = 0;
     for (const auto& m : p.plan.messages) {
-      if (m.from == r.rank) sent += m.bytes, ++sends;
-      if (m.to == r.rank) received += m.bytes, ++receives;
+      if (m.from == r.rank) {
+        sent += m.bytes;
+        ++sends;
+      }
+      if (m.to == r.rank) {
+        received += m.bytes;
+        ++receives;
+      }
     }
     char macs[32];
     std::snprintf(macs, sizeof macs, "%.1f", static_cast<double>(r.macs) / 1e6);

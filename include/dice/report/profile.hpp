@@ -82,7 +82,10 @@ inline std::string profile_part(const runtime::recorder& r, const std::string& h
       text::json_array ids;
       std::int64_t macs = 0;
       for (int l : group.layers())
-        if (l >= 0) ids.add(p.whole(l)), macs += p.layers.layers[l].macs;
+        if (l >= 0) {
+          ids.add(p.whole(l));
+          macs += p.layers.layers[l].macs;
+        }
       auto layer = text::json_object()
                        .add("id", p.whole(group.anchor))
                        .add("name", group_text(p, g.group))

@@ -18,7 +18,10 @@ class progress_line {
   progress_line(const progress_line&) = delete;
   progress_line& operator=(const progress_line&) = delete;
   ~progress_line() {
-    if (shown_) std::fputs(clear, to_), std::fflush(to_);
+    if (shown_) {
+      std::fputs(clear, to_);
+      std::fflush(to_);
+    }
   }
 
   /// Shows what make() returns, a std::string, unless the line was shown, or made, less than 100 ms ago: for many short
@@ -29,7 +32,8 @@ class progress_line {
   /// Shows it at once: for few steps that may be long.
   template <class Make> void show_now(const Make& make) {
     if (!to_) return;
-    last_ = now_(), shown_ = true;
+    last_ = now_();
+    shown_ = true;
     std::fprintf(to_, "%s%s", clear, make().c_str());
     std::fflush(to_);
   }

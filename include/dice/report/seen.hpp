@@ -96,7 +96,8 @@ namespace detail {
   for (const auto& m : p.plan.messages) {
     auto same = std::find_if(out.begin(), out.end(), [&](const auto& l) { return l.from == m.from && l.to == m.to; });
     if (same == out.end()) same = out.insert(out.end(), {m.from, m.to});
-    ++same->messages, same->bytes += m.bytes;
+    ++same->messages;
+    same->bytes += m.bytes;
   }
   for (auto& l : out) {
     std::vector<transit> line;
@@ -127,11 +128,14 @@ namespace detail {
 [[gnu::cold]] inline seen_run seen(const runtime::program& p, const summary& r, const std::vector<rank_profile>& profiles,
                                    const std::vector<std::string>& message_events, int in_flight) {
   seen_run out;
-  out.links = detail::links_of(p, message_events), out.frames = r.frames, out.in_flight = in_flight;
+  out.links = detail::links_of(p, message_events);
+  out.frames = r.frames;
+  out.in_flight = in_flight;
   out.period = r.frames > 0 ? r.seconds / static_cast<double>(r.frames) : 0;
   out.latency = r.latency(0.5) * 1e-3;
   for (const auto& rank : r.ranks) {
-    out.busy.push_back(rank.compute_ms * 1e-3), out.hosts.push_back(rank.host);
+    out.busy.push_back(rank.compute_ms * 1e-3);
+    out.hosts.push_back(rank.host);
     // In a run of few frames, waits before the first one and after the last count for much. What computes does not wait.
     const double left = std::max(out.period - out.busy.back(), 0.0);
     out.idle.push_back(out.period > 0 ? std::min(rank.wait_ms * 1e-3, left) / out.period : 0);
@@ -145,8 +149,10 @@ namespace detail {
     const auto share = [&](std::int64_t ns) { return static_cast<double>(ns) / static_cast<double>(rank.cores.time); };
     // Threads that wait for messages may wait for a core, too, and lose nothing.
     const double computes = 1 - out.idle[out.lost.size() - 1];
-    lost.waited = std::min(share(rank.cores.waited), computes), lost.stolen = share(rank.cores.stolen);
-    lost.throttled = share(rank.cores.throttled), lost.others = share(rank.of_others);
+    lost.waited = std::min(share(rank.cores.waited), computes);
+    lost.stolen = share(rank.cores.stolen);
+    lost.throttled = share(rank.cores.throttled);
+    lost.others = share(rank.of_others);
   }
   std::vector<double> seconds(p.plan.groups.size());
   for (std::size_t k = 0; k < profiles.size(); ++k)
@@ -158,7 +164,8 @@ namespace detail {
   for (const auto g : order) {
     const int rank = p.plan.groups[g].rank;
     if (out.stages.empty() || out.stages.back().rank != rank) out.stages.push_back({rank, {}, 0});
-    out.stages.back().groups.push_back(g), out.stages.back().seconds += seconds[g];
+    out.stages.back().groups.push_back(g);
+    out.stages.back().seconds += seconds[g];
   }
   return out;
 }

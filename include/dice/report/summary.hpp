@@ -93,7 +93,8 @@ class merged_times {
     const auto count = in.get_number(), step = in.get_number();
     const auto times = in.get_numbers();  // first, last, then every step-th
     if (count <= 0 || step <= 0 || times.size() < 2) return;
-    begin_ = std::min(begin_, times[0]), end_ = std::max(end_, times[1]);
+    begin_ = std::min(begin_, times[0]);
+    end_ = std::max(end_, times[1]);
     for (std::size_t i = 2; i < times.size(); ++i) {
       const auto [at, is_new] = by_frame_.emplace(static_cast<std::int64_t>(i - 2) * step, times[i]);
       if (!is_new) at->second = latest_ ? std::max(at->second, times[i]) : std::min(at->second, times[i]);

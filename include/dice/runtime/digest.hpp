@@ -43,17 +43,37 @@ inline std::string plan_digest(const program& p) {
     for (auto d : l.output.dim) add(d);
     add(static_cast<std::int64_t>(l.number));
   }
-  for (const auto& e : p.layers.edges) add(e.from), add(e.to);
+  for (const auto& e : p.layers.edges) {
+    add(e.from);
+    add(e.to);
+  }
   add(p.plan.in_flight);
   for (int rank : p.plan.owner) add(rank);
   for (const auto& m : p.plan.messages) {
-    add(m.from), add(m.to), add(m.tag), add(m.layer), add(m.bytes);
+    add(m.from);
+    add(m.to);
+    add(m.tag);
+    add(m.layer);
+    add(m.bytes);
     add(static_cast<std::int64_t>(m.at_sender.layout));
-    for (int a = 0; a < dice::tensor::region::axes; ++a) add(m.part.begin[a]), add(m.part.end[a]);
+    for (int a = 0; a < dice::tensor::region::axes; ++a) {
+      add(m.part.begin[a]);
+      add(m.part.end[a]);
+    }
   }
-  for (const auto& r : p.plan.ranks) add(r.slots), add(r.last_segment - r.first_segment);
-  for (const auto& set : p.plan.replicas) add(set.first), add(set.members), add(set.decides);
-  for (const auto& m : p.plan.members) add(m.rank), add(m.share);
+  for (const auto& r : p.plan.ranks) {
+    add(r.slots);
+    add(r.last_segment - r.first_segment);
+  }
+  for (const auto& set : p.plan.replicas) {
+    add(set.first);
+    add(set.members);
+    add(set.decides);
+  }
+  for (const auto& m : p.plan.members) {
+    add(m.rank);
+    add(m.share);
+  }
   return f.text();
 }
 
@@ -63,10 +83,13 @@ inline std::string plan_digest(const program& p) {
   fingerprint f;
   f.add(plan_digest(p));
   for (std::size_t g = 0; g < p.plan.groups.size(); ++g) {
-    f.add(p.plan.groups[g].anchor), f.add(p.plan.groups[g].rank);
-    f.add(p.algorithm(g).variant), f.add(p.algorithm(g).packed_bytes);
+    f.add(p.plan.groups[g].anchor);
+    f.add(p.plan.groups[g].rank);
+    f.add(p.algorithm(g).variant);
+    f.add(p.algorithm(g).packed_bytes);
     for (const auto& q : p.parameters[g]) {
-      f.add(q.offset), f.add(q.extents.rank);
+      f.add(q.offset);
+      f.add(q.extents.rank);
       for (auto d : q.extents.dim) f.add(d);
     }
   }

@@ -166,7 +166,8 @@ class executor {
 
   void begin(std::int64_t frames, frames::source* in, frames::sink* out, figures& measured) {
     first_ = frame_ = frames_;  // not oldest_: the frames of other replicas may have passed already
-    frames_ = first_ + frames, figures_ = &measured;
+    frames_ = first_ + frames;
+    figures_ = &measured;
     measured = {};
     io_.begin(first_, in, out, measured);
   }
@@ -327,7 +328,10 @@ class executor {
   /// Takes note of the runs that have ended; returns whether there were any.
   bool end_runs() {
     bool any = false;
-    while (const auto done = runner_->ended()) end(*done), any = true;
+    while (const auto done = runner_->ended()) {
+      end(*done);
+      any = true;
+    }
     return any;
   }
   void end(const segment_runner::run& done) {

@@ -20,7 +20,10 @@ class kernel_calls {
   kernel_calls(const program& p, const group_weights& weights, const arena& tensors)
       : program_(p), arena_(tensors), plain_(p.plan.groups.size()), packed_(p.plan.groups.size()) {
     for (std::size_t g = 0; g < weights.items.size(); ++g)
-      if (const int i = weights.items[g]; i >= 0) plain_[g] = weights.in.plain(i), packed_[g] = weights.in.packed(i);
+      if (const int i = weights.items[g]; i >= 0) {
+        plain_[g] = weights.in.plain(i);
+        packed_[g] = weights.in.packed(i);
+      }
     int most = 1;
     for (const auto& s : p.plan.steps) most = std::max(most, s.operands);
     inputs_.resize(most);

@@ -23,7 +23,8 @@ inline bool is_mask(const graph::network_view& net, int layer) {
     for (std::size_t k = 0; k < operands.size(); ++k) {
       const auto from = static_cast<std::size_t>(operands[k].from);
       const bool chooses = net.layers[at].op == "Where" ? k + 1 == operands.size() : read[at] && !otherwise[at];
-      read[from] = true, otherwise[from] = otherwise[from] || !chooses;
+      read[from] = true;
+      otherwise[from] = otherwise[from] || !chooses;
     }
   }
   return read[layer] && !otherwise[layer];

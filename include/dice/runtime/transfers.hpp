@@ -33,7 +33,10 @@ class transfers {
 
   /// A run begins with frame `first`. `in` and `out` may be null.
   void begin(std::int64_t first, frames::source* in, frames::sink* out, figures& measured) {
-    first_ = first, source_ = in, sink_ = out, figures_ = &measured;
+    first_ = first;
+    source_ = in;
+    sink_ = out;
+    figures_ = &measured;
   }
   void record(recorder* to) {
     recorder_ = to;

@@ -30,7 +30,10 @@ struct root_of {
 constexpr root_of find_root(const meta::array<instance>& all, int i) {
   const auto* at = all.first;
   std::int64_t offset = 0;
-  for (int parent = at[i].parent; parent >= 0; parent = at[i].parent) offset += at[i].offset, i = parent;
+  for (int parent = at[i].parent; parent >= 0; parent = at[i].parent) {
+    offset += at[i].offset;
+    i = parent;
+  }
   return {i, offset};
 }
 

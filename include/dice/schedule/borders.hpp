@@ -28,7 +28,10 @@ class borders {
         auto rest = interior_;
         if (begins) rest.begin[axis] = std::max(rest.begin[axis], up(wanted.end[axis]));
         else rest.end[axis] = std::min(rest.end[axis], wanted.begin[axis] / block_[k] * block_[k]);
-        if (!tensor::empty(rest) && area(rest) > most) best = rest, most = area(rest);
+        if (!tensor::empty(rest) && area(rest) > most) {
+          best = rest;
+          most = area(rest);
+        }
       }
     }
     interior_ = best;

@@ -55,8 +55,12 @@ class builder : network_pass {
       if (last < step) last = step;
     }
     constexpr void join(const life& other) {
-      if (other.first >= 0) touch(other.first), touch(other.last);
-      sent |= other.sent, received |= other.received;
+      if (other.first >= 0) {
+        touch(other.first);
+        touch(other.last);
+      }
+      sent |= other.sent;
+      received |= other.received;
     }
   };
 
@@ -96,8 +100,10 @@ class builder : network_pass {
     for (int k = 0, end = instances_.size(); k < end; ++k) {
       auto& i = instances_.first[k];
       if (!i.received) continue;
-      if (const auto* d = delivered_.find(i.layer, rank); d && d->within >= 0)
-        i.parent = index_.first[d->within], i.offset = d->offset * net_.layers.first[i.layer].output.element_bytes();
+      if (const auto* d = delivered_.find(i.layer, rank); d && d->within >= 0) {
+        i.parent = index_.first[d->within];
+        i.offset = d->offset * net_.layers.first[i.layer].output.element_bytes();
+      }
     }
     alias(net_, instances_, index_, own_);
     embed({net_, groups_, input_.algorithms, layouts_}, instances_, index_, own_,
@@ -106,7 +112,9 @@ class builder : network_pass {
 
   /// Lists what other ranks get from each layer of the rank by a cut, for which no other layer is needed.
   constexpr void list_cuts() {
-    first_cut_ = meta::array<int>(n_, -1), next_cut_ = meta::array<int>(n_, -1), emitted_ = meta::array<char>(n_);
+    first_cut_ = meta::array<int>(n_, -1);
+    next_cut_ = meta::array<int>(n_, -1);
+    emitted_ = meta::array<char>(n_);
     if (input_.parts.empty()) return;
     for (int k = own_count_ - 1; k >= 0; --k) {
       const int l = own_.first[k];
@@ -114,7 +122,8 @@ class builder : network_pass {
       const int from = reads_.first[first_read_.first[l]];
       if (input_.owner.first[from] != input_.owner.first[l] || (turns_ && when(from) != when(l))) continue;
       if (converts_read_.first[first_read_.first[l]]) continue;  // a conversion reads all of it
-      next_cut_.first[l] = first_cut_.first[from], first_cut_.first[from] = l;
+      next_cut_.first[l] = first_cut_.first[from];
+      first_cut_.first[from] = l;
     }
   }
   /// Adds the step that computes layer l, and those that convert what it reads and its result.
@@ -138,7 +147,10 @@ class builder : network_pass {
   constexpr tensor::region cut_of(int c) const {
     auto box = input_.parts[c].box;
     const auto& from = input_.parts.first[reads_.first[first_read_.first[c]]].box;
-    for (int a = 0; a < tensor::region::axes; ++a) box.begin[a] -= from.begin[a], box.end[a] -= from.begin[a];
+    for (int a = 0; a < tensor::region::axes; ++a) {
+      box.begin[a] -= from.begin[a];
+      box.end[a] -= from.begin[a];
+    }
     return box;
   }
   /// Adds the step that computes layer l; or several, for its borders and then its interior, if other ranks get borders.
@@ -206,7 +218,8 @@ class builder : network_pass {
     parts::turn now;  // of the segment at hand
     const auto cut = [&](parts::turn next) {
       if (plan_.steps.size() > begin) plan_.segments.push_back({begin, plan_.steps.size(), now});
-      begin = plan_.steps.size(), now = next;
+      begin = plan_.steps.size();
+      now = next;
     };
     const auto* layers = net_.layers.first;
     out.layers = own_count_;
@@ -248,8 +261,14 @@ class builder : network_pass {
       const auto& step = plan_.steps.first[s];
       auto& own = life_at(step.layer);
       if (step.what != action::compute || !converts_result_.first[step.layer]) own.touch(s);  // else when it is converted
-      if (step.what == action::receive) own.touch(out.first_step), own.received = true;  // posted ahead
-      if (step.what == action::send) own.touch(out.last_step - 1), own.sent = true;      // may be done later
+      if (step.what == action::receive) {
+        own.touch(out.first_step);
+        own.received = true;
+      }  // posted ahead
+      if (step.what == action::send) {
+        own.touch(out.last_step - 1);
+        own.sent = true;
+      }  // may be done later
       if (step.what != action::compute) continue;
       for (int k = first_read_.first[step.layer], end = first_read_.first[step.layer + 1]; k < end; ++k)
         if (!converts_read_.first[k]) life_at(reads_.first[k]).touch(s);
@@ -365,10 +384,16 @@ class builder : network_pass {
     const int own = index_.first[tensor];
     int i = own;
     std::int64_t offset = 0;
-    for (int parent = all[i].parent; parent >= 0; parent = all[i].parent) offset += all[i].offset, i = parent;
+    for (int parent = all[i].parent; parent >= 0; parent = all[i].parent) {
+      offset += all[i].offset;
+      i = parent;
+    }
     const auto& at = plan_.buffers.first[buffer_of_.first[i]].at;
-    to.where = at.where, to.offset = at.offset + offset;
-    to.layout = layouts_.first[tensor], to.element = at.element, to.pitch = all[own].pitch;
+    to.where = at.where;
+    to.offset = at.offset + offset;
+    to.layout = layouts_.first[tensor];
+    to.element = at.element;
+    to.pitch = all[own].pitch;
   }
   constexpr void add_operand(int tensor) {
     plan_.operands.push_back({});
@@ -382,10 +407,12 @@ class builder : network_pass {
       auto& step = plan_.steps.first[s];
       switch (step.what) {
         case action::receive:
-          put_place(step.layer, plan_.messages.first[step.message].at_receiver), talks = true;
+          put_place(step.layer, plan_.messages.first[step.message].at_receiver);
+          talks = true;
           break;
         case action::send:
-          put_place(step.layer, plan_.messages.first[step.message].at_sender), talks = true;
+          put_place(step.layer, plan_.messages.first[step.message].at_sender);
+          talks = true;
           break;
         case action::enter:
         case action::leave:
@@ -407,7 +434,8 @@ class builder : network_pass {
           if (converts_result_.first[step.layer]) step.output = copy_at(step.layer, s);
           else put_place(step.layer, step.output);
           if (auto& all = operands_of_.first[step.group]; all.count >= 0) {  // of another region of the same result
-            step.first_operand = all.first, step.operands = all.count;
+            step.first_operand = all.first;
+            step.operands = all.count;
           } else {
             const int first = first_read_.first[step.layer], count = first_read_.first[step.layer + 1] - first;
             step.first_operand = plan_.operands.size();

@@ -58,7 +58,8 @@ class deliveries {
           const bool fits = layouts.first[t] == layouts.first[c] && keeps_place(in.net, t, c, offset, layouts.first[c]) &&
                             (!turns || (part.read == whole.read && in.when(t).always() && in.when(c).always()));
           part.within = fits && part.reader > c ? c : -1;
-          part.offset = offset, part.tried = c;
+          part.offset = offset;
+          part.tried = c;
         });
       }
   }

@@ -46,7 +46,8 @@ class dynamic_plan {
     if (where.view().splits()) {
       detail::whole_algorithms whole(tables, where.view(), devices_);
       auto built = build_split({net, operators, where.view(), devices_, {}, parameters}, whole, in_flight);
-      plan_ = std::move(built.plan), network_ = std::move(built.net);
+      plan_ = std::move(built.plan);
+      network_ = std::move(built.net);
       by_layer.assign(built.algorithms.begin(), built.algorithms.end());
       parts_ = network_.view();
     } else {
@@ -59,7 +60,11 @@ class dynamic_plan {
       throw std::logic_error("internal error, please report: the plan of this mapping is unsound");
     if ((mistake_ = check_limits(plan_.view(), devices_))) return;
     for (const auto& g : plan_.groups) algorithms_.push_back(by_layer[g.anchor]);
-    for (const auto& d : devices_) units_.push_back(d.unit), cores_.push_back(d.cores), hosts_.push_back(d.host);
+    for (const auto& d : devices_) {
+      units_.push_back(d.unit);
+      cores_.push_back(d.cores);
+      hosts_.push_back(d.host);
+    }
   }
   dynamic_plan(dynamic_plan&&) = default;
   dynamic_plan& operator=(dynamic_plan&&) = default;

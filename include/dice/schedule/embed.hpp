@@ -90,7 +90,8 @@ constexpr void embed(const band_rules& rules, meta::array<instance>& all, const 
       auto& part = all.first[index.first[e.from]];
       if (may.first[e.from] && !part.received && part.parent < 0 && !holds.first[index.first[e.from]] &&
           part.layout == whole.layout && rules.writes(e.from) && !sent(e.from)) {
-        part.parent = index.first[l], holds.first[index.first[l]] = 1;
+        part.parent = index.first[l];
+        holds.first[index.first[l]] = 1;
         part.offset = at * row * shape.element_bytes();
         part.pitch = shape[2] * row;
       }

@@ -57,7 +57,10 @@ constexpr fusion_groups fuse(const graph::network_view& net, meta::view<int> own
       // The later operand is fresher in the cache, and the other one is ready before it.
       const int later = in[0].from > in[1].from ? 0 : 1;
       g = host(in[later].from, l, takes);
-      if (g >= 0) found.first[g].residual = l, found.first[g].residual_operand = 1 - later;
+      if (g >= 0) {
+        found.first[g].residual = l;
+        found.first[g].residual_operand = 1 - later;
+      }
     } else if (layer.fuses.pools_2x2) {
       // The kernel applies the activation only to the maximum.
       const auto takes = [&](const group& to, const graph::fusion&) {

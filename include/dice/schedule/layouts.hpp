@@ -103,7 +103,8 @@ constexpr meta::array<tensor::layout> choose_layouts(const graph::network_view& 
         for (const auto& e : net.into(l))
           if (out.first[e.from] != out.first[net.into(l)[0].from] && !plain.first[l]) {
             for (const auto& of : net.into(l)) plain.first[of.from] = 1;
-            plain.first[l] = 1, differ = true;
+            plain.first[l] = 1;
+            differ = true;
           }
     if (!differ) return out;
   }

@@ -29,8 +29,10 @@ constexpr bool shrink(const plan_input& in, std::span<algorithm::choice> chosen,
     std::int64_t most = 0;
     std::size_t at = 0;
     for (std::size_t l = 0; l < chosen.size(); ++l)
-      if (const auto saved = chosen[l].packed_bytes - smallest[l].packed_bytes; in.owner[l] == rank && saved > most)
-        most = saved, at = l;
+      if (const auto saved = chosen[l].packed_bytes - smallest[l].packed_bytes; in.owner[l] == rank && saved > most) {
+        most = saved;
+        at = l;
+      }
     if (most == 0) break;
     chosen[at] = smallest[at];
     bytes -= most;

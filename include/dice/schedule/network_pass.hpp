@@ -79,7 +79,8 @@ class network_pass {
   constexpr void find_conversions() {
     const auto* layers = net_.layers.first;
     const auto* layouts = layouts_.first;
-    converts_read_ = meta::array<char>(reads_.size()), converts_result_ = converts_ = meta::array<char>(n_);
+    converts_read_ = meta::array<char>(reads_.size());
+    converts_result_ = converts_ = meta::array<char>(n_);
     for (int l = 0; l < n_; ++l) {
       if (groups_.of_layer.first[l] < 0 || !visible_.first[l]) continue;
       const int anchor = groups_.list.first[groups_.of_layer.first[l]].anchor;

@@ -72,7 +72,8 @@ template <class Net, class Map> struct stored_parts {
 
   consteval stored_parts() {
     const auto all = parts::plan_parts(split_input<Net, Map>);
-    copy(list, all.list), copy(first, all.first);
+    copy(list, all.list);
+    copy(first, all.first);
   }
   constexpr parts::planned_view view() const { return {{list.data(), list.size()}, first.data()}; }
 };
@@ -92,7 +93,10 @@ template <class Net, class Map, room Room> struct stored_pieces {
   consteval stored_pieces() {
     const auto all = parts::divide(split_input<Net, Map>, planned_parts<Net, Map>.view());
     used = {static_cast<std::size_t>(all.list.size()), static_cast<std::size_t>(all.operands.size())};
-    if (fits()) copy(list, all.list), copy(operands, all.operands);
+    if (fits()) {
+      copy(list, all.list);
+      copy(operands, all.operands);
+    }
   }
   constexpr bool fits() const { return used.pieces <= Room.pieces && used.operands <= Room.operands; }
   constexpr parts::pieces_view view() const { return {{list.data(), used.pieces}, {operands.data(), used.operands}}; }

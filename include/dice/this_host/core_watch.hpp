@@ -77,7 +77,8 @@ inline std::int64_t throttled_in(const std::filesystem::path& folder) {
     std::int64_t user = 0, nice = 0, system = 0, idle = 0, io = 0, irq = 0, soft_irq = 0, stolen = 0;
     if (line[3] == ' ' || !(words >> core >> user >> nice >> system >> idle >> io >> irq >> soft_irq >> stolen)) continue;
     if (std::find(cores.begin(), cores.end(), core) == cores.end()) continue;
-    out.busy += (user + nice + system) * tick, out.stolen += stolen * tick;
+    out.busy += (user + nice + system) * tick;
+    out.stolen += stolen * tick;
   }
   timespec used{};
   if (::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) == 0) out.used = used.tv_sec * 1'000'000'000LL + used.tv_nsec;
@@ -104,11 +105,13 @@ class core_watch {
         out.waited = std::max(out.waited, waited - at->second);
     const auto n = std::max<std::int64_t>(1, static_cast<std::int64_t>(cores_.size()));
     out.stolen = (now_counted.stolen - before_.stolen) / n;
-    out.busy = now_counted.busy - before_.busy, out.used = now_counted.used - before_.used;
+    out.busy = now_counted.busy - before_.busy;
+    out.used = now_counted.used - before_.used;
     for (const auto& [group, time] : now_counted.throttled)
       if (const auto at = before_.throttled.find(group); at != before_.throttled.end())
         out.throttled = std::max(out.throttled, time - at->second);
-    out.process = ::getpid(), out.threads = threads_;
+    out.process = ::getpid();
+    out.threads = threads_;
     out.cores.assign(cores_.begin(), cores_.end());
     return out;
   }

@@ -55,8 +55,14 @@ inline std::int64_t number_in(const std::filesystem::path& file) {
     const auto used = number_in(group / (second ? "memory.current" : "memory.usage_in_bytes"));
     const auto cached = number_after(group / "memory.stat", second ? "inactive_file" : "total_inactive_file");
     const auto left = limit - std::max<std::int64_t>(used - std::max<std::int64_t>(cached, 0), 0);
-    if (limit < out.total) out.total = limit, out.limited = true;
-    if (left < out.available) out.available = left, out.shared = true;  // also of a group that may have more than the host
+    if (limit < out.total) {
+      out.total = limit;
+      out.limited = true;
+    }
+    if (left < out.available) {
+      out.available = left;
+      out.shared = true;
+    }  // also of a group that may have more than the host
   }
   return out;
 }

@@ -128,7 +128,8 @@ class file {
            shown_digest(about["dice_structure"]) + ", expected " + shown_digest(wanted.structure) +
            "; export the same architecture in the same way, with the same onnx2hpp and options, or compile the program "
            "again");
-    content_ = about["dice_digest"], model_digest_ = about["model_sha256"];
+    content_ = about["dice_digest"];
+    model_digest_ = about["model_sha256"];
     if (!wanted.pinned.empty() && content_ != wanted.pinned)
       fail("has other weights than those to which the network " + std::string(network) + " is pinned: digest " +
            shown_digest(content_) + ", expected " + shown_digest(wanted.pinned) + remedy +

@@ -61,7 +61,10 @@ struct packed_layout {
     std::int64_t at = page;
     for (std::size_t r = 0; r < ranks.size(); ++r) {
       const bool has = std::binary_search(held.ranks.begin(), held.ranks.end(), static_cast<int>(r));
-      if (has) at = (at + page - 1) / page * page, counts[r] = std::ssize(ranks[r]);
+      if (has) {
+        at = (at + page - 1) / page * page;
+        counts[r] = std::ssize(ranks[r]);
+      }
       sections.push_back(at);
       if (has) at += stored_bytes(ranks[r]);
     }
@@ -116,7 +119,8 @@ class packed_file {
       const auto line = next_line();
       return line.starts_with(name + ' ') ? line.substr(name.size() + 1) : std::string();
     };
-    about_.content = stated("content"), about_.model_digest = stated("model");
+    about_.content = stated("content");
+    about_.model_digest = stated("model");
     about_.ranks = text::read_number_list(stated("ranks"), static_cast<int>(ranks.size()) - 1);
     if (!is_digest(about_.content) || !is_digest(about_.model_digest) || about_.ranks.empty() || at != found.size())
       in_.fail("are damaged: their header does not say which weights these are" + copy);
@@ -282,7 +286,10 @@ template <class F>
       done(to.at(), layout.bytes());
     }
   }
-  for (const auto& d : digests) to.put(d.data(), packed_layout::digest), all.add(d);
+  for (const auto& d : digests) {
+    to.put(d.data(), packed_layout::digest);
+    all.add(d);
+  }
   to.put(all.bytes().data(), packed_layout::digest);
   to.end();
 }

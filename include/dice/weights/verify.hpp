@@ -18,7 +18,10 @@ namespace dice::weights {
 /// What was compared.
 struct verified {
   std::int64_t tensors = 0, bytes = 0;
-  void add(std::int64_t more) { ++tensors, bytes += more; }
+  void add(std::int64_t more) {
+    ++tensors;
+    bytes += more;
+  }
 };
 
 /// Reads the tensors that `items` need and compares them with the digests that onnx2hpp wrote. The digests themselves are
@@ -37,7 +40,10 @@ struct verified {
       needed.insert(&*at);
     }
   verified out;
-  for (const auto* t : needed) from.verify(*t), out.add(t->end - t->begin);
+  for (const auto* t : needed) {
+    from.verify(*t);
+    out.add(t->end - t->begin);
+  }
   return out;
 }
 

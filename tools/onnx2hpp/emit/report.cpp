@@ -45,7 +45,9 @@ std::vector<std::int64_t> cut_bytes(const network& net) {
     for (int k = 0; k < static_cast<int>(l.operands.size()); ++k)
       edges.push_back({l.operands[k], id, l.op.joins(k, in, l.result)});
     auto& about = layers.emplace_back();
-    about.output = dice::tensor::type(l.result), about.first_edge = first, about.edges = static_cast<int>(l.operands.size());
+    about.output = dice::tensor::type(l.result);
+    about.first_edge = first;
+    about.edges = static_cast<int>(l.operands.size());
   }
   std::vector<int> ids(layers.size());
   std::iota(ids.begin(), ids.end(), 0);

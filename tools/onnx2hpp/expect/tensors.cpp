@@ -167,7 +167,10 @@ class reader {
       dice::runtime::require_finite(out.numbers.data() + k * one.elements(), one, {},
                                     fmt::format("{} ({}): frame {} holds", quote(f.path.string()), what, k),
                                     is_given ? "give finite numbers" : "give finite numbers, or leave this tensor out");
-    if (out_.frames == 0) out_.frames = frames, first_ = f.path;
+    if (out_.frames == 0) {
+      out_.frames = frames;
+      first_ = f.path;
+    }
     if (frames != out_.frames)
       throw file_error(fmt::format("{} has {} frame{} of {}, but {} has {}; give the same frames of all tensors",
                                    quote(f.path.string()), frames, frames == 1 ? "" : "s", what, quote(first_.string()),

@@ -75,7 +75,9 @@ class constant_network {
   /// Input 0, or with `all` every input, is only an activation. The others are constants, or activations where an importer
   /// wants one.
   void import(const known_operator& known, bool all) {
-    net_ = {}, inputs_.clear(), values_.clear();
+    net_ = {};
+    inputs_.clear();
+    values_.clear();
     node self = n_.self();
     for (int k = 0; k < n_.inputs(); ++k) {
       if (!n_.given(k)) continue;
@@ -119,7 +121,8 @@ class constant_network {
       const auto type = v.holds.type == element::float32 ? type_of_reals() : v.holds.type;
       v = {value::kind::constant, -1, make_constant(type, {s.dim, s.dim + s.rank}, std::span<const double>(numbers))};
     }
-    v.index = -1, v.holds = {};
+    v.index = -1;
+    v.holds = {};
   }
 
   /// Double stays double, which other operands of the model are, too.

@@ -34,7 +34,8 @@ constant combine(node_context& n, element type, const std::vector<T>& a, const s
 template <class OfWhole, class OfReal>
 void fold_binary(node_context& n, OfWhole of_whole, OfReal of_real, element type = element::none) {
   const auto &a = n.data(0, "operand"), &b = n.data(1, "operand");
-  folded_size(a.dims), folded_size(b.dims);
+  folded_size(a.dims);
+  folded_size(b.dims);
   if (type == element::none) type = a.type;
   if (is_real(a.type) || is_real(b.type)) n.result(combine(n, type, reals(a), reals(b), of_real));
   else n.result(combine(n, type, integers(a), integers(b), of_whole));
@@ -59,7 +60,8 @@ void fold_mul(node_context& n) {
 }
 
 void fold_div(node_context& n) {
-  same_types(n), require_order(n);
+  same_types(n);
+  require_order(n);
   fold_binary(
       n,
       [](whole a, whole b) {
@@ -71,7 +73,8 @@ void fold_div(node_context& n) {
 
 /// The remainder has the sign of the divisor, unless the quotient is truncated (fmod).
 void fold_mod(node_context& n) {
-  same_types(n), require_order(n);
+  same_types(n);
+  require_order(n);
   const bool truncated = n.integer("fmod", 0) != 0;
   fold_binary(
       n,
@@ -183,8 +186,14 @@ void fold_clip(node_context& n) {
     low = n.real("min", static_cast<float>(low));
     high = n.real("max", static_cast<float>(high));
   } else {
-    if (n.given(1)) low = n.real(1, "lower bound"), lowest = integers(n.data(1, "lower bound"))[0];
-    if (n.given(2)) high = n.real(2, "upper bound"), highest = integers(n.data(2, "upper bound"))[0];
+    if (n.given(1)) {
+      low = n.real(1, "lower bound");
+      lowest = integers(n.data(1, "lower bound"))[0];
+    }
+    if (n.given(2)) {
+      high = n.real(2, "upper bound");
+      highest = integers(n.data(2, "upper bound"))[0];
+    }
   }
   fold_unary(
       n, [=](whole a) { return std::min(std::max(a, lowest), highest); },

@@ -18,7 +18,10 @@ places slices_by_index(node_context& n, const std::vector<std::int64_t>& dims) {
   const auto k = static_cast<std::size_t>(indices.dims.back());
   places out;
   out.dims.assign(indices.dims.begin(), indices.dims.end() - 1);
-  for (std::size_t a = k; a < dims.size(); ++a) out.size *= dims[a], out.dims.push_back(dims[a]);
+  for (std::size_t a = k; a < dims.size(); ++a) {
+    out.size *= dims[a];
+    out.dims.push_back(dims[a]);
+  }
   folded_size(out.dims, "its indices name the places of a tensor");
   const auto index = n.integers(1, "indices");
   for (std::size_t i = 0; i < index.size(); i += k) {

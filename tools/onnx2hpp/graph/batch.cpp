@@ -26,7 +26,10 @@ std::string where_lost(const network& net, int last, std::int64_t frames) {
     if (!needed[l]) continue;
     for (const int k : at(l).operands) {
       needed[k] = true;
-      if (has(k) && !has(l)) found = l, operand = k;
+      if (has(k) && !has(l)) {
+        found = l;
+        operand = k;
+      }
     }
   }
   if (found < 0) return "";

@@ -108,7 +108,9 @@ class converter : inner_graphs {
       if (settings.outputs.empty())
         return "export the model without what is refused: nothing of the network comes before it, so --outputs cannot help";
       converter rest(model_, settings, silent);
-      rest.inliner_ = inliner_, rest.nodes_ = nodes_, rest.inner_nodes_ = inner_nodes_;
+      rest.inliner_ = inliner_;
+      rest.nodes_ = nodes_;
+      rest.inner_nodes_ = inner_nodes_;
       try {
         rest.run();
         return advice(g, settings.outputs);
@@ -226,10 +228,14 @@ class converter : inner_graphs {
       if (!reads_lost) report(n, r);
     } catch (const unknown_input&) {
     }
-    current_ = around, --depth_;
+    current_ = around;
+    --depth_;
     if (failed) net_.layers.erase(net_.layers.begin() + static_cast<std::ptrdiff_t>(before), net_.layers.end());
     if (failed) forget_inner(n);
-    if (failed && lost_if_failed) lost_.insert(n.outputs.begin(), n.outputs.end()), lost_.erase("");
+    if (failed && lost_if_failed) {
+      lost_.insert(n.outputs.begin(), n.outputs.end());
+      lost_.erase("");
+    }
     for (auto& [name, v] : context.results())
       if (!failed && !name.empty()) values_[name] = std::move(v);
     for (std::size_t k = 0; k < n.outputs.size(); ++k)
@@ -348,8 +354,10 @@ class converter : inner_graphs {
         bytes += reads_all ? v->second.data.bytes.size() : 0;
     bool computed = false;
     for (const auto& [name, v] : context.results())
-      if (v.is == value::kind::constant && !owners.contains(v.data.owner.get()))
-        computed = true, bytes += v.data.bytes.size();
+      if (v.is == value::kind::constant && !owners.contains(v.data.owner.get())) {
+        computed = true;
+        bytes += v.data.bytes.size();
+      }
     if (computed) folded_bytes_ += bytes;
     if (folded_bytes_ > max_folded_bytes) context.refuse("with it, computing the model's constants takes over 4 GiB");
   }

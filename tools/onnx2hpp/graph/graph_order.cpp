@@ -57,7 +57,10 @@ std::vector<std::size_t> order_nodes(const std::vector<node>& nodes, const std::
     if (!needed[i]) continue;
     ++count;
     for (const auto& name : reads(nodes[i]))
-      if (const auto p = producer.find(name); p != producer.end()) readers[p->second].push_back(i), ++waits[i];
+      if (const auto p = producer.find(name); p != producer.end()) {
+        readers[p->second].push_back(i);
+        ++waits[i];
+      }
     if (waits[i] == 0) ready.push(i);
   }
   std::vector<std::size_t> out;

@@ -38,8 +38,10 @@ std::string literal(const std::string& text) {
   std::string out = "\"";
   for (char c : text) {
     const auto code = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') out += '\\', out += c;
-    else if (code < 0x20 || code > 0x7e || c == '?') out += fmt::format("\\{:03o}", code);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (code < 0x20 || code > 0x7e || c == '?') out += fmt::format("\\{:03o}", code);
     else out += c;
   }
   return out + "\"";

@@ -59,7 +59,9 @@ std::size_t count(const node& n) {
   const auto add = [&](const std::vector<std::string>& all) {
     for (const auto& s : all) bytes += sizeof s + s.size();
   };
-  add(n.inputs), add(n.outputs), add(n.captured);
+  add(n.inputs);
+  add(n.outputs);
+  add(n.captured);
   for (const auto& [name, a] : n.attributes) {
     bytes += name.size() + a.s.size() + sizeof(float) * a.floats.size() + sizeof(std::int64_t) * a.ints.size();
     add(a.strings);
@@ -177,9 +179,12 @@ inliner::nodes_and_outputs inliner::inner(const node& of, const subgraph& g, con
   out_.clear();
   for (const auto& [name, t] : g.initializers) {
     auto& n = out_.emplace_back();
-    n.operator_name = "Constant", n.outputs = {own(name)}, n.opset = of.opset;
+    n.operator_name = "Constant";
+    n.outputs = {own(name)};
+    n.opset = of.opset;
     auto& value = n.attributes["value"];
-    value.type = attribute::kind::tensor, value.t = t;
+    value.type = attribute::kind::tensor;
+    value.t = t;
   }
   for (const auto& n : g.nodes) std::ranges::for_each(n.outputs, own);
   const renaming rename = [&](std::string& name) {

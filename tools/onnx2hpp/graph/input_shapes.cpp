@@ -116,7 +116,8 @@ class resolver {
       out_.warning(
           fmt::format("input {}: the symbolic dimension {} is {} elsewhere", quote(v.name), quote(symbol), known->second));
       if (given_with_.erase(symbol) == 0) continue;
-      known_.symbols.erase(known), placeholders_.insert(symbol);  // it tells nothing about other inputs
+      known_.symbols.erase(known);
+      placeholders_.insert(symbol);  // it tells nothing about other inputs
     }
   }
 

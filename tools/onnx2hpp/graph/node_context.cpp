@@ -136,7 +136,8 @@ int node_context::moved(const value& v) {
   const auto before = std::exchange(holds_, v.holds);
   if (std::exchange(moves_, true)) {
     require(before.type == holds_.type, "its inputs hold different types");
-    holds_.least = std::min(before.least, holds_.least), holds_.most = std::max(before.most, holds_.most);
+    holds_.least = std::min(before.least, holds_.least);
+    holds_.most = std::max(before.most, holds_.most);
     holds_.rounded = holds_.rounded && before.rounded;
     holds_.or_nan = holds_.or_nan || before.or_nan;
   }

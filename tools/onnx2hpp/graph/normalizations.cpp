@@ -39,7 +39,8 @@ class finder : pattern {
       if (centre->first.first != out.first || centre->first.last != out.last) return {};
       return {{out, centre->second}};
     }
-    out.how = ops::normalizing::rms, out.onnx = ops::normalization{.how = out.how}.onnx;
+    out.how = ops::normalizing::rms;
+    out.onnx = ops::normalization{.how = out.how}.onnx;
     return {{out, x}};
   }
 
@@ -50,8 +51,13 @@ class finder : pattern {
     const bool scale = get<ops::mul>(l);
     if (!known || known->bias || (scale && known->scale) || !is_only_reader(before)) return {};
     ops::normalization out = *known;
-    if (scale) out.scale = true, out.scale_shape = fixed;
-    else out.bias = true, out.bias_shape = fixed;
+    if (scale) {
+      out.scale = true;
+      out.scale_shape = fixed;
+    } else {
+      out.bias = true;
+      out.bias_shape = fixed;
+    }
     return out;
   }
   /// The shape of the constant that layer `l`, a Mul or Add that keeps its operand's shape, combines with its operand.
@@ -143,7 +149,9 @@ void join_normalizations(network& net) {
   const auto at = [&](int l) -> layer& { return net.layers[l]; };
   const auto set = [&](int l, operation op, std::vector<int> operands, std::vector<parameter> parameters = {}) {
     look.count(at(l), -1);
-    at(l).op = std::move(op), at(l).operands = std::move(operands), at(l).parameters = std::move(parameters);
+    at(l).op = std::move(op);
+    at(l).operands = std::move(operands);
+    at(l).parameters = std::move(parameters);
     look.count(at(l), 1);
   };
   // The parameters of normalization `of`, and that of layer `l`, its scale or bias.
@@ -167,7 +175,9 @@ void join_normalizations(network& net) {
         while (each.rank < groups->rank - 1) each.push_back(1);
         auto op = look.affine(l, middle, each);
         if (!op) continue;
-        op->how = ops::normalizing::group, op->onnx = ops::normalization{.how = op->how}.onnx, op->last = groups->rank;
+        op->how = ops::normalizing::group;
+        op->onnx = ops::normalization{.how = op->how}.onnx;
+        op->last = groups->rank;
         auto parameters = joined(l, middle, *op);
         parameters.back().extents = each;
         parameters.back().source.dims = {each.dim, each.dim + each.rank};

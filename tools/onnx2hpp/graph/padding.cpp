@@ -27,7 +27,8 @@ std::optional<std::array<int, 4>> joined(const ops::pad& pad, const shape& in, s
     if (before < 0 || after < 0 || before > most || after > most || (a < 2 && (before > 0 || after > 0))) return {};
     if (a < 2) continue;
     const auto w = static_cast<std::size_t>(a - in.rank + 2);  // tensors of rank 3 use the second axis
-    pads[w] += static_cast<int>(before), pads[w + 2] += static_cast<int>(after);
+    pads[w] += static_cast<int>(before);
+    pads[w + 2] += static_cast<int>(after);
     if (pads[w] > most || pads[w + 2] > most) return {};
   }
   return pads;

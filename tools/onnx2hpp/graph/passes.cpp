@@ -66,7 +66,10 @@ std::optional<affine> affine_of(const layer& l, const shape& in, int axis) {
     for (std::size_t k = 0; k < channels; ++k) out.scale[k] = 1 / (*constant)[k];
   } else {
     const double sign = l.op.get_if<ops::sub>()->which == ops::constant::first ? -1 : 1;  // c - x, or x - c
-    for (std::size_t k = 0; k < channels; ++k) out.scale[k] = sign, out.shift[k] = -sign * (*constant)[k];
+    for (std::size_t k = 0; k < channels; ++k) {
+      out.scale[k] = sign;
+      out.shift[k] = -sign * (*constant)[k];
+    }
   }
   const auto finite = [](double v) { return std::isfinite(v); };
   if (!std::ranges::all_of(out.scale, finite) || !std::ranges::all_of(out.shift, finite)) return {};

@@ -35,14 +35,18 @@ parameter placed(const parameter& p, const order& axes) {
   bool moves = inverse.moves(shape_of(wide));
   if (moves) wide = permute(wide, perm);
   else wide.dims = {value.dim, value.dim + value.rank};
-  out.source = std::move(wide), out.extents = value;
+  out.source = std::move(wide);
+  out.extents = value;
   return out;
 }
 
 /// The range of axes [first, last) where the tensor has the value's; none if it is no range there.
 std::optional<std::pair<int, int>> range(int first, int last, const order& axes) {
   int least = max_rank, most = -1;
-  for (int a = first; a < last; ++a) least = std::min(least, axes[a]), most = std::max(most, axes[a]);
+  for (int a = first; a < last; ++a) {
+    least = std::min(least, axes[a]);
+    most = std::max(most, axes[a]);
+  }
   if (most - least != last - first - 1) return {};
   return std::pair(least, most + 1);
 }
@@ -73,12 +77,14 @@ same of(const ops::concat& op, const layer& l, const order& axes, const shape&) 
 }
 same of(const ops::pad& op, const layer& l, const order& axes, const shape&) {
   auto made = op;
-  made.before = placed(op.before, axes), made.after = placed(op.after, axes);
+  made.before = placed(op.before, axes);
+  made.after = placed(op.after, axes);
   return changed(l, made, axes);
 }
 same of(const ops::slice& op, const layer& l, const order& axes, const shape&) {
   auto made = op;
-  made.starts = placed(op.starts, axes), made.steps = placed(op.steps, axes);
+  made.starts = placed(op.starts, axes);
+  made.steps = placed(op.steps, axes);
   made.extents = axes.stored(op.extents);
   return changed(l, made, axes);
 }
@@ -92,8 +98,10 @@ same of(const ops::gather& op, const layer& l, const order& axes, const shape&) 
 }
 same of(const ops::resize& op, const layer& l, const order& axes, const shape&) {
   auto made = op;
-  made.factors = placed(op.factors, axes), made.scales = placed(op.scales, axes);
-  made.begin = placed(op.begin, axes), made.end = placed(op.end, axes);
+  made.factors = placed(op.factors, axes);
+  made.scales = placed(op.scales, axes);
+  made.begin = placed(op.begin, axes);
+  made.end = placed(op.end, axes);
   if (op.to.rank == axes.rank) made.to = axes.stored(op.to);
   return changed(l, made, axes);
 }
@@ -115,14 +123,16 @@ same of(const ops::softmax& op, const layer& l, const order& axes, const shape&)
   const auto over = range(op.first, op.last, axes);
   if (!over) return {};
   auto made = op;
-  made.first = over->first, made.last = over->second;
+  made.first = over->first;
+  made.last = over->second;
   return changed(l, made, axes);
 }
 same of(const ops::normalization& op, const layer& l, const order& axes, const shape&) {
   const auto over = range(op.first, op.last, axes);
   if (!over) return {};
   auto made = op;
-  made.first = over->first, made.last = over->second;
+  made.first = over->first;
+  made.last = over->second;
   std::vector<parameter> parameters;
   for (const auto& p : l.parameters) parameters.push_back(placed(p, axes));
   if (op.scale) made.scale_shape = parameters[0].extents;

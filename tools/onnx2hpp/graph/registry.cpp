@@ -10,7 +10,8 @@ namespace {
 known_operator& declare(const char* name, opsets exists, const char* attributes, const char* notes) {
   auto& o = operators()[name];
   if (o.exists.first > 0) throw std::logic_error(std::string(name) + " is declared twice");
-  o.exists = exists, o.notes = notes;
+  o.exists = exists;
+  o.notes = notes;
   std::istringstream words(attributes);
   for (std::string word; words >> word;) {
     opsets has = exists;
@@ -39,12 +40,14 @@ folder::folder(const char* name, handler run, opsets exists, const char* attribu
 
 shape_folder::shape_folder(const char* name, handler run, opsets exists, const char* attributes, const char* notes) {
   auto& o = declare(name, exists, attributes, notes);
-  o.fold = run, o.folds_shapes = true;
+  o.fold = run;
+  o.folds_shapes = true;
 }
 
 graph_importer::graph_importer(const char* name, handler run, opsets exists, const char* attributes, const char* notes) {
   auto& o = declare(name, exists, attributes, notes);
-  o.import = o.fold = run, o.folds_shapes = true;
+  o.import = o.fold = run;
+  o.folds_shapes = true;
 }
 
 }  // namespace onnx2hpp

@@ -78,7 +78,10 @@ bool read_key(const std::string& key, mapped_rank& out) {
 /// The layers that each name fits: none if the node is not a layer.
 std::map<std::string, std::set<int>> layers_by_name(const network& net) {
   std::map<std::string, std::set<int>> out;
-  for (const auto& name : net.node_names) out[name], out[with_underscores(name, "/")];
+  for (const auto& name : net.node_names) {
+    out[name];
+    out[with_underscores(name, "/")];
+  }
   for (std::size_t id = 0; id < net.layers.size(); ++id) {
     const auto& l = net.layers[id];
     for (const auto& name : {l.identifier, l.onnx_name, l.output})

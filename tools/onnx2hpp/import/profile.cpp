@@ -131,7 +131,8 @@ class profile_reader {
         const auto id = id_of(layer, there);
         if (!id) continue;
         if (given[*id]) tell(there, "it occurs twice");
-        given[*id] = true, u.ms[*id] = ms;
+        given[*id] = true;
+        u.ms[*id] = ms;
       }
     if (const json* missing = find(unit, "missing")) {
       for (const auto& l : elements(*missing, where, "missing")) {

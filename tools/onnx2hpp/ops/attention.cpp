@@ -123,8 +123,10 @@ void import_attention(node_context& n) {
   limits seen;
   n.require(n.given(4) == n.given(5), "it has a cache of keys or of values, not of both");
   if (n.given(4) || n.outputs() > 1) {
-    k = cached(n, k, flat, 4, 1), v = cached(n, v, flat, 5, 2);
-    terms_k = "bgtd", terms_v = "bgtv";
+    k = cached(n, k, flat, 4, 1);
+    v = cached(n, v, flat, 5, 2);
+    terms_k = "bgtd";
+    terms_v = "bgtv";
     seen.past = n.shape_of(k)[2] - std::exchange(keys, n.shape_of(k)[2]);
     n.require(n.shape_of(v)[2] == keys, "its caches differ in length");
   }
@@ -134,7 +136,8 @@ void import_attention(node_context& n) {
   if (const float cap = n.real("softcap", 0.0f); cap > 0)
     scores = multiply(n, tanh_layer(n, multiply(n, scores, 1.0 / cap)), cap);
   stages.push_back(scores);
-  seen.left = n.integer("left_window_size", -1), seen.right = n.integer("right_window_size", -1);
+  seen.left = n.integer("left_window_size", -1);
+  seen.right = n.integer("right_window_size", -1);
   if (n.integer("is_causal", 0) != 0) seen.right = 0;
   if (n.opset() >= 24 && n.given(6)) {
     n.require(!n.given(4), "it has both a cache and the number of keys");

@@ -116,7 +116,8 @@ void import_where(node_context& n) {
 void import_trilu(node_context& n) {
   const int x = n.moved(0);
   numbers holds = n.holds();
-  holds.least = std::min(holds.least, 0.0), holds.most = std::max(holds.most, 0.0);
+  holds.least = std::min(holds.least, 0.0);
+  holds.most = std::max(holds.most, 0.0);
   n.holds(holds);
   const shape in = n.shape_of(x);
   n.require(in.rank >= 2, "its input is no matrix");

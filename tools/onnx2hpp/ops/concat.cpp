@@ -35,9 +35,13 @@ void import_concat(node_context& n) {
     if (!fits)
       n.refuse(
           fmt::format("its inputs {} and {} differ in rank, or on another axis than {}", n.shown(first), n.shown(k), axis));
-    starts.push_back(extent), extent += s[axis];
+    starts.push_back(extent);
+    extent += s[axis];
     if (n.is_constant(k)) before.back() += s[axis];
-    else layers.push_back(n.moved(k)), before.push_back(0);
+    else {
+      layers.push_back(n.moved(k));
+      before.push_back(0);
+    }
   }
   if (static_cast<int>(layers.size()) == n.inputs()) return n.result(concat_layer(n, layers, axis));
   n.require(n.holds().type == element::float32, "it joins integers and constants");

@@ -27,7 +27,8 @@ class loop_joints {
 
   std::string constant_node(const constant& c) {
     attribute value;
-    value.type = attribute::kind::tensor, value.t.value = c;
+    value.type = attribute::kind::tensor;
+    value.t.value = c;
     return add("Constant", {}, {{"value", std::move(value)}});
   }
   /// Gives output k of the node, if anyone reads it, a value.
@@ -60,12 +61,14 @@ class loop_joints {
  private:
   static attribute integer(std::int64_t i) {
     attribute out;
-    out.type = attribute::kind::integer, out.i = i;
+    out.type = attribute::kind::integer;
+    out.i = i;
     return out;
   }
   static attribute integers(std::vector<std::int64_t> all) {
     attribute out;
-    out.type = attribute::kind::integers, out.ints = std::move(all);
+    out.type = attribute::kind::integers;
+    out.ints = std::move(all);
     return out;
   }
   std::string add(const char* op, value_names in, std::map<std::string, attribute> attributes = {}, std::string out = "") {

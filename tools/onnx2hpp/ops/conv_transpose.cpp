@@ -102,7 +102,8 @@ void import_conv_transpose(node_context& n) {
     op.kernel[k] = n.small(f.taps(), "kernel extent");
     op.pads[k] = static_cast<int>(f.taps() - 1 - f.first());
     op.pads[k + 2] = static_cast<int>(std::max<std::int64_t>(0, f.first() + f.count() - f.in));
-    move.crop[k] = f.before - f.first() * f.stride, move.to[k] = f.out;
+    move.crop[k] = f.before - f.first() * f.stride;
+    move.to[k] = f.out;
   }
   const auto old = reals(w);
   std::vector<double> weights;
@@ -134,7 +135,8 @@ void import_conv_transpose(node_context& n) {
   }
   const int sums = n.add(op, {x}, std::move(parameters));
   shape wanted = in;
-  wanted[1] = groups * of_group, wanted[in.rank - 1] = v.out;
+  wanted[1] = groups * of_group;
+  wanted[in.rank - 1] = v.out;
   if (in.rank == 4) wanted[2] = y.out;
   n.result(phases == 1 && n.shape_of(sums) == wanted && move.crop[0] == 0 && move.crop[1] == 0 ? sums : n.add(move, {sums}));
 }

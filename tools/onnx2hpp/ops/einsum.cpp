@@ -24,8 +24,10 @@ einsum einsum_of(const std::string& terms_a, const std::string& terms_b, const s
     const auto at = terms.find(letter);
     return at == std::string::npos ? -1 : static_cast<int>(at);
   };
-  for (std::size_t o = 0; o < result.size(); ++o)
-    op.of[0][o] = axis(terms_a, result[o]), op.of[1][o] = axis(terms_b, result[o]);
+  for (std::size_t o = 0; o < result.size(); ++o) {
+    op.of[0][o] = axis(terms_a, result[o]);
+    op.of[1][o] = axis(terms_b, result[o]);
+  }
   for (std::size_t k = 0; k < terms_a.size(); ++k)
     if (result.find(terms_a[k]) == std::string::npos) op.depth = {static_cast<int>(k), axis(terms_b, terms_a[k])};
   return op;
@@ -78,7 +80,8 @@ int einsum_layer(node_context& n, int x, const constant& c, which_constant which
   if (!result.empty()) takes(result.back());
   const auto stored = axes_in_order(c, terms_c, order);
   auto op = which == which_constant::first ? einsum_of(order, terms_x, result) : einsum_of(terms_x, order, result);
-  op.which = which, op.fixed = shape_of(stored);
+  op.which = which;
+  op.fixed = shape_of(stored);
   return n.add(op, {x}, {{"weight", stored, op.fixed}});
 }
 
@@ -126,7 +129,10 @@ void sum_other_axes(node_context& n, einsum_operand& x, const std::string& kept)
   std::string left, summed;
   for (std::size_t a = 0; a < x.term.size(); ++a)
     if (has_letter(kept, x.term[a])) left += x.term[a];
-    else gone.push_back(static_cast<int>(a)), summed += x.term[a];
+    else {
+      gone.push_back(static_cast<int>(a));
+      summed += x.term[a];
+    }
   if (gone.empty()) return;
   if (x.layer >= 0) {
     x.layer = reduce_layer(n, x.layer, reduction::total, gone, false);

@@ -28,10 +28,16 @@ constant with_dims(constant c, std::vector<std::int64_t> dims) {
 /// A layer with the scale and bias that are given and change something.
 int add_normalization(node_context& n, int x, normalization op, const constant* scale, const constant* bias) {
   std::vector<parameter> parameters;
-  if (scale && !all(*scale, 1))
-    op.scale = true, op.scale_shape = shape_of(*scale), parameters.push_back({"scale", *scale, op.scale_shape});
-  if (bias && !all(*bias, 0))
-    op.bias = true, op.bias_shape = shape_of(*bias), parameters.push_back({"bias", *bias, op.bias_shape});
+  if (scale && !all(*scale, 1)) {
+    op.scale = true;
+    op.scale_shape = shape_of(*scale);
+    parameters.push_back({"scale", *scale, op.scale_shape});
+  }
+  if (bias && !all(*bias, 0)) {
+    op.bias = true;
+    op.bias_shape = shape_of(*bias);
+    parameters.push_back({"bias", *bias, op.bias_shape});
+  }
   return n.add(op, {x}, std::move(parameters));
 }
 
@@ -68,7 +74,8 @@ template <normalizing How> void import_layer_normalization(node_context& n) {
   const shape in = n.shape_of(x);
   require_float_statistics(n);
   normalization op{.how = How, .epsilon = n.real("epsilon", 1e-5f)};
-  op.first = n.axis(n.integer("axis", -1), in.rank), op.last = in.rank;
+  op.first = n.axis(n.integer("axis", -1), in.rank);
+  op.last = in.rank;
   scaled(n, x, op);
   std::vector<int> axes;
   for (int a = op.first; a < in.rank; ++a) axes.push_back(a);
@@ -104,7 +111,10 @@ void import_group_normalization(node_context& n) {
     n.refuse(fmt::format("its scale or bias does not have {} elements", each));
   shape divided{in[0], groups, in[1] / groups};
   std::vector<std::int64_t> dims{groups, each / groups};
-  for (int a = 2; a < in.rank; ++a) divided.push_back(in[a]), dims.push_back(1);
+  for (int a = 2; a < in.rank; ++a) {
+    divided.push_back(in[a]);
+    dims.push_back(1);
+  }
   const auto s = with_dims(scale, dims), b = with_dims(bias, dims);
   const int y = add_normalization(
       n, reshape_layer(n, x, divided),

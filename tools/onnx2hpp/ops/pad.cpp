@@ -15,7 +15,8 @@ using dice::ops::padding;
 
 int pad_layer(node_context& n, int x, int axis, std::int64_t before, std::int64_t after) {
   pad op;
-  op.before[axis] = before, op.after[axis] = after;
+  op.before[axis] = before;
+  op.after[axis] = after;
   return n.add(op, {x});
 }
 int pad_layer(node_context& n, int x, const pad_amounts& before, const pad_amounts& after, float value) {
@@ -33,7 +34,8 @@ int without_removed(node_context& n, int x, pad& op) {
     if (first == 0 && last == 0) continue;
     n.require(first + last < in[a], "nothing is left of an axis");
     x = slice_layer(n, x, a, first, in[a] - first - last);
-    before = std::max<std::int64_t>(0, before), after = std::max<std::int64_t>(0, after);
+    before = std::max<std::int64_t>(0, before);
+    after = std::max<std::int64_t>(0, after);
   }
   return x;
 }
@@ -74,7 +76,8 @@ void import_pad(node_context& n) {
     op.value = 0;
     x = without_removed(n, x, op);
   } else if (numbers holds = n.holds(); holds.type != element::float32) {
-    holds.least = std::min<double>(holds.least, op.value), holds.most = std::max<double>(holds.most, op.value);
+    holds.least = std::min<double>(holds.least, op.value);
+    holds.most = std::max<double>(holds.most, op.value);
     n.holds(holds);
   }
   n.result(op.before == pad{}.before && op.after == pad{}.after ? x : n.add(op, {x}));

@@ -69,10 +69,14 @@ void take_sizes(resize& op, node_context& n, const axes_t& axes, const shape& in
     op.to[a] = size;
     op.scales[a] = static_cast<float>(static_cast<double>(size) / static_cast<double>(in[a]));
     const auto more = size * under - over * in[a];
-    if (over == 0 || (policy == "not_larger" ? more < 0 : more > 0)) over = size, under = in[a];
+    if (over == 0 || (policy == "not_larger" ? more < 0 : more > 0)) {
+      over = size;
+      under = in[a];
+    }
   });
   if (policy == "stretch") return;
-  op.ratio_over = static_cast<int>(over), op.ratio_under = static_cast<int>(under);
+  op.ratio_over = static_cast<int>(over);
+  op.ratio_under = static_cast<int>(under);
   for_axes(sizes, axes, in, "sizes", [&](std::int64_t, int a) {
     op.to[a] = (2 * over * in[a] + under) / (2 * under);
     op.scales[a] = static_cast<float>(static_cast<double>(over) / static_cast<double>(under));
@@ -133,7 +137,8 @@ resize read_mode(node_context& n) {
   op.to = n.shape_of(n.activation(0));
   op.mode = named<resizing>(n.text("mode", "nearest"), "mode");
   n.require(op.mode != resizing::repeat, "its mode is \"repeat\"");
-  op.from = dice::ops::coordinates::asymmetric, op.nearest = dice::ops::rounding::floor;
+  op.from = dice::ops::coordinates::asymmetric;
+  op.nearest = dice::ops::rounding::floor;
   return op;
 }
 

@@ -97,8 +97,10 @@ class scattering {
     b.begin.fill(std::numeric_limits<std::int64_t>::max());
     each_scattered(of_, [&](std::size_t i, const scatter_index& p) {
       if (from_[i] < 0) return;
-      for (std::size_t a = 0; a < max_rank; ++a)
-        b.begin[a] = std::min(b.begin[a], p[a]), b.end[a] = std::max(b.end[a], p[a] + 1);
+      for (std::size_t a = 0; a < max_rank; ++a) {
+        b.begin[a] = std::min(b.begin[a], p[a]);
+        b.end[a] = std::max(b.end[a], p[a] + 1);
+      }
     });
     bool ordered = size_of(b).elements() == updates_;
     std::int64_t next = 0;
@@ -131,7 +133,8 @@ class scattering {
     scatter_index before{}, after{};
     for (int a = 0; a < of_.rank; ++a) {
       const auto k = static_cast<std::size_t>(a);
-      before[k] = b.begin[k], after[k] = of_[a] - b.end[k];
+      before[k] = b.begin[k];
+      after[k] = of_[a] - b.end[k];
     }
     return before == after && before == scatter_index{} ? u : pad_layer(n_, u, before, after, static_cast<float>(value));
   }
@@ -172,7 +175,10 @@ class scattering {
   template <class F> int written_over(int x, F value) const {
     std::vector<double> all(from_.size());
     std::int64_t numbers = 0;
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = value(i), numbers += !std::isnan(all[i]);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i] = value(i);
+      numbers += !std::isnan(all[i]);
+    }
     if (numbers == 0) return x;
     // Extents of 1 where all along an axis is alike.
     shape s = of_;
@@ -185,7 +191,10 @@ class scattering {
         alike = all[i] == all[same] || (std::isnan(all[i]) && std::isnan(all[same]));
         if (i == same) first.push_back(all[i]);
       }
-      if (alike) all = std::move(first), s[a] = 1;
+      if (alike) {
+        all = std::move(first);
+        s[a] = 1;
+      }
     }
     return replace(n_, x, make_constant(element::float32, {s.dim, s.dim + s.rank}, std::span<const double>(all)));
   }
@@ -205,7 +214,8 @@ std::vector<double> scattered_numbers(node_context& n, int k, const char* what) 
     if (std::isnan(v)) n.refuse(fmt::format("its constant {} have a NaN", what));
     if (all.type != element::float32 && std::abs(v) > (1 << 24))
       n.refuse(fmt::format("its constant {} have integers beyond 2^24, and dice computes only with float32", what));
-    all.least = std::min(all.least, v), all.most = std::max(all.most, v);
+    all.least = std::min(all.least, v);
+    all.most = std::max(all.most, v);
   }
   if (all.type != element::float32) n.holds(all);
   return out;

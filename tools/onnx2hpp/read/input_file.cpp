@@ -78,7 +78,10 @@ std::string hints::for_name(const std::string& name, const std::string& otherwis
     const std::size_t steps = alike ? (k.size() + 1) * (name.size() + 1) : 1;
     if (steps > steps_left_) break;
     steps_left_ -= steps;
-    if (const auto d = alike ? distance(name, k) : least; d < least) least = d, best = &k;
+    if (const auto d = alike ? distance(name, k) : least; d < least) {
+      least = d;
+      best = &k;
+    }
   }
   return best ? fmt::format("did you mean {}?", quote(*best)) : otherwise;
 }

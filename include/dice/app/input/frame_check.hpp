@@ -54,7 +54,10 @@ class frame_check {
   static std::string not_finite(std::span<const float> frame) {
     std::size_t n = 0, first = 0;
     for (std::size_t i = frame.size(); i-- > 0;)
-      if (!std::isfinite(frame[i])) first = i, ++n;
+      if (!std::isfinite(frame[i])) {
+        first = i;
+        ++n;
+      }
     if (n == 0) return {};
     return std::to_string(n) + " of its " + std::to_string(frame.size()) + " numbers " + (n == 1 ? "is" : "are") +
            " NaN or infinite, first number " + std::to_string(first) + ", " + number(frame[first]);

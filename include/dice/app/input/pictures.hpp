@@ -159,7 +159,10 @@ inline void write_samples(const std::uint16_t* from, int width, int height, cons
       for (std::size_t c = 0; c < channels; ++c) {
         float sum = 0;
         const float* at = &row[static_cast<std::size_t>(columns[i].begin) * channels + c];
-        for (const float weight : columns[i].weights) sum += weight * *at, at += channels;
+        for (const float weight : columns[i].weights) {
+          sum += weight * *at;
+          at += channels;
+        }
         to[f.index(static_cast<int>(c), static_cast<int>(j) + y.margin(), static_cast<int>(i) + x.margin())] = sum / 65535;
       }
   }

@@ -91,9 +91,11 @@ class hub {
       {
         const std::lock_guard lock(l.mutex);
         if (l.matched == std::min(l.sends, l.receives)) break;
-        s = l.matched % l.from.size(), r = l.matched % l.to.size();
+        s = l.matched % l.from.size();
+        r = l.matched % l.to.size();
         ++l.matched;
-        from = l.from[s], to = l.to[r];
+        from = l.from[s];
+        to = l.to[r];
       }
       std::memcpy(to, from, static_cast<std::size_t>(l.about.bytes));
       l.sent[s]->store(true, std::memory_order_release);

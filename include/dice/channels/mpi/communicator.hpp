@@ -61,7 +61,8 @@ class session {
 
  private:
   static boost::mpi::threading::level prepared() {
-    send_at_once(), pair_by_address();
+    send_at_once();
+    pair_by_address();
     return boost::mpi::threading::funneled;
   }
 

@@ -50,10 +50,14 @@ struct antialiased_resize {
   constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in,
                                         const tensor::shape& result) const {
     tensor::region r = tensor::whole(in[0]);
-    for (int a = 0; a < in[0].rank && a < tensor::region::axes; ++a) r.begin[a] = out.begin[a], r.end[a] = out.end[a];
+    for (int a = 0; a < in[0].rank && a < tensor::region::axes; ++a) {
+      r.begin[a] = out.begin[a];
+      r.end[a] = out.end[a];
+    }
     if (axis >= tensor::region::axes || out.begin[axis] >= out.end[axis]) return r;
     const auto of = sampled(in[0][axis], result[axis]);
-    r.begin[axis] = of.in, r.end[axis] = 0;
+    r.begin[axis] = of.in;
+    r.end[axis] = 0;
     for (auto k = out.begin[axis]; k < out.end[axis]; ++k) {
       const auto s = filtered_of(of, first_out + static_cast<int>(k));
       r.begin[axis] = std::min<std::int64_t>(r.begin[axis], s.at(0, of.in) - first_in);
@@ -67,7 +71,8 @@ struct antialiased_resize {
     if (axis >= tensor::region::axes) return part;
     const auto of = sampled(in[0][axis], result[axis]);
     part.to = out.end[axis] - out.begin[axis];
-    part.whole_in = of.in, part.whole_out = of.out;
+    part.whole_in = of.in;
+    part.whole_out = of.out;
     part.first_out += static_cast<int>(out.begin[axis]);
     part.first_in += static_cast<int>(input_region(0, out, in, result).begin[axis]);
     return part;

@@ -28,7 +28,8 @@ struct average_pool {
   }
   constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
     tensor::region r = window().input_region(out, in[0]);
-    r.begin[1] = out.begin[1], r.end[1] = out.end[1];
+    r.begin[1] = out.begin[1];
+    r.end[1] = out.end[1];
     return r;
   }
   constexpr std::int64_t cut_step(int axis, graph::shapes, const tensor::shape&) const {
@@ -37,7 +38,8 @@ struct average_pool {
   constexpr average_pool restrict(const tensor::region& out, graph::shapes in, const tensor::shape&) const {
     const auto under = window().restrict(out, in[0]);
     average_pool part = *this;
-    part.pads = under.pads, part.ceil_mode = under.ceil_mode;
+    part.pads = under.pads;
+    part.ceil_mode = under.ceil_mode;
     return part;
   }
 };

@@ -87,8 +87,10 @@ struct einsum {
   constexpr tensor::region operand_region(int k, const tensor::region& out, const tensor::shape& s) const {
     tensor::region r = tensor::whole(s);
     for (int o = 0; o < rank && o < tensor::region::axes; ++o)
-      if (const int a = of[k][o]; a >= 0 && a < tensor::region::axes && s[a] != 1)
-        r.begin[a] = out.begin[o], r.end[a] = out.end[o];
+      if (const int a = of[k][o]; a >= 0 && a < tensor::region::axes && s[a] != 1) {
+        r.begin[a] = out.begin[o];
+        r.end[a] = out.end[o];
+      }
     return r;
   }
 };

@@ -29,7 +29,10 @@ struct gather {
   /// All of the axis: the plan does not know the indices.
   constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
     tensor::region r = out;
-    if (axis < tensor::region::axes) r.begin[axis] = 0, r.end[axis] = in[0][axis];
+    if (axis < tensor::region::axes) {
+      r.begin[axis] = 0;
+      r.end[axis] = in[0][axis];
+    }
     return r;
   }
   constexpr std::int64_t cut_step(int cut, graph::shapes, const tensor::shape&) const { return graph::finest_step(cut); }

@@ -23,7 +23,8 @@ struct gemm {
   }
   constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
     tensor::region r = tensor::whole(in[0]);
-    r.begin[0] = out.begin[0], r.end[0] = out.end[0];
+    r.begin[0] = out.begin[0];
+    r.end[0] = out.end[0];
     return r;
   }
   constexpr std::int64_t macs(graph::shapes, const tensor::shape& result) const { return result.elements() * depth; }

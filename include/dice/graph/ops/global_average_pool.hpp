@@ -19,7 +19,10 @@ struct global_average_pool {
   }
   constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
     tensor::region r = tensor::whole(in[0]);
-    for (int a = 0; a < 2; ++a) r.begin[a] = out.begin[a], r.end[a] = out.end[a];
+    for (int a = 0; a < 2; ++a) {
+      r.begin[a] = out.begin[a];
+      r.end[a] = out.end[a];
+    }
     return r;
   }
   constexpr std::int64_t cut_step(int axis, graph::shapes, const tensor::shape&) const {

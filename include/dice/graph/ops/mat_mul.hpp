@@ -27,7 +27,10 @@ struct mat_mul {
   constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
     tensor::region r = out;
     const int last = in[0].rank - 1;
-    if (last < tensor::region::axes) r.begin[last] = 0, r.end[last] = depth;
+    if (last < tensor::region::axes) {
+      r.begin[last] = 0;
+      r.end[last] = depth;
+    }
     return r;
   }
   constexpr std::int64_t macs(graph::shapes, const tensor::shape& result) const { return result.elements() * depth; }

@@ -56,8 +56,10 @@ struct reduce {
                                         const tensor::shape& result) const {
     tensor::region r = tensor::whole(in[0]);
     for (int o = 0; o < result.rank && o < tensor::region::axes; ++o)
-      if (const int a = source(o, in[0]); a >= 0 && a < tensor::region::axes)
-        r.begin[a] = out.begin[o], r.end[a] = out.end[o];
+      if (const int a = source(o, in[0]); a >= 0 && a < tensor::region::axes) {
+        r.begin[a] = out.begin[o];
+        r.end[a] = out.end[o];
+      }
     return r;
   }
   /// Axes before those that are reduced; of each run of axes behind them, the first if it is not the only one. A run of

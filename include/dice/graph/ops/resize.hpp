@@ -80,10 +80,12 @@ struct resize {
     tensor::region r = tensor::whole(in[0]);
     for (int a = 0; a < in[0].rank && a < tensor::region::axes; ++a) {
       if (mode == resizing::repeat) {
-        r.begin[a] = out.begin[a] / factors[a], r.end[a] = (out.end[a] + factors[a] - 1) / factors[a];
+        r.begin[a] = out.begin[a] / factors[a];
+        r.end[a] = (out.end[a] + factors[a] - 1) / factors[a];
       } else if (out.begin[a] < out.end[a]) {
         const auto of = axis(a, in[0], result);
-        r.begin[a] = of.in, r.end[a] = 0;
+        r.begin[a] = of.in;
+        r.end[a] = 0;
         for (auto k = out.begin[a]; k < out.end[a]; ++k) {
           const auto s = samples_of(of, first_out[a] + static_cast<int>(k));
           r.begin[a] = std::min<std::int64_t>(r.begin[a], s.at(0, of.in) - first_in[a]);
@@ -107,8 +109,10 @@ struct resize {
       }
       const auto of = axis(a, in[0], result);
       part.to[a] = out.end[a] - out.begin[a];
-      part.whole_in[a] = of.in, part.whole_out[a] = of.out;
-      part.first_out[a] += static_cast<int>(out.begin[a]), part.first_in[a] += static_cast<int>(needed.begin[a]);
+      part.whole_in[a] = of.in;
+      part.whole_out[a] = of.out;
+      part.first_out[a] += static_cast<int>(out.begin[a]);
+      part.first_in[a] += static_cast<int>(needed.begin[a]);
     }
     return part;
   }

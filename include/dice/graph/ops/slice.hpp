@@ -34,7 +34,8 @@ struct slice {
     tensor::region r = tensor::whole(in[0]);
     for (int a = 0; a < in[0].rank && a < tensor::region::axes; ++a) {
       const auto first = starts[a] + out.begin[a] * steps[a], last = starts[a] + (out.end[a] - 1) * steps[a];
-      r.begin[a] = std::min(first, last), r.end[a] = std::max(first, last) + 1;
+      r.begin[a] = std::min(first, last);
+      r.end[a] = std::max(first, last) + 1;
     }
     return r;
   }

@@ -26,7 +26,10 @@ struct tile {
   constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
     tensor::region r = tensor::whole(in[0]);
     for (int a = 0; a < in[0].rank && a < tensor::region::axes; ++a)
-      if (repeats[a] == 1) r.begin[a] = out.begin[a], r.end[a] = out.end[a];
+      if (repeats[a] == 1) {
+        r.begin[a] = out.begin[a];
+        r.end[a] = out.end[a];
+      }
     return r;
   }
   /// Whole repetitions.

@@ -28,7 +28,10 @@ struct transpose {
   constexpr tensor::region input_region(int, const tensor::region& out, graph::shapes in, const tensor::shape&) const {
     tensor::region r = tensor::whole(in[0]);
     for (int a = 0; a < in[0].rank && a < tensor::region::axes; ++a)
-      if (perm[a] < tensor::region::axes) r.begin[perm[a]] = out.begin[a], r.end[perm[a]] = out.end[a];
+      if (perm[a] < tensor::region::axes) {
+        r.begin[perm[a]] = out.begin[a];
+        r.end[perm[a]] = out.end[a];
+      }
     return r;
   }
   /// Moving only axes of extent 1 moves no element.

@@ -49,13 +49,19 @@ template <> struct kernel<cudnn::backend, ops::conv> : cudnn::base<ops::conv> {
   static void by_cudnn(const ops::conv& op, const tensor::shape& in, const tensor::shape& result, const call& c,
                        const cudnn::ending& e) {
     cudnn::convolution wanted;
-    wanted.x = cudnn::image_of(in), wanted.y = cudnn::image_of(result);
+    wanted.x = cudnn::image_of(in);
+    wanted.y = cudnn::image_of(result);
     wanted.w = {op.channels, in[1] / op.group, op.kernel[0], op.kernel[1]};
-    wanted.strides = op.strides, wanted.dilations = op.dilations, wanted.pads = op.pads;
+    wanted.strides = op.strides;
+    wanted.dilations = op.dilations;
+    wanted.pads = op.pads;
     const cudnn::workspace work(c.scratch, c.how.scratch_bytes);
     cudnn::operands at{.x = c.inputs[0], .w = c.parameters[0], .y = c.output, .workspace = work.at, .room = work.bytes};
-    wanted.bias = op.bias, wanted.residual = e.residual, wanted.relu = e.f == cudnn::function::relu;
-    at.bias = op.bias ? c.parameters[1] : nullptr, at.residual = e.residual;
+    wanted.bias = op.bias;
+    wanted.residual = e.residual;
+    wanted.relu = e.f == cudnn::function::relu;
+    at.bias = op.bias ? c.parameters[1] : nullptr;
+    at.residual = e.residual;
     wanted.alignment = alignment_of({at.x, at.w, at.y, at.bias, at.residual});
     auto rest = e;
     if (wanted.relu) rest.f = cudnn::function::none;

@@ -43,8 +43,10 @@ template <class = void> class basic_device final : public accelerator {
     cudaDeviceProp about{};
     check(cudaGetDeviceProperties(&about, index), "report its properties");
     auto& on = kernels_.on;
-    on.gpu = index, on.name = about.name;
-    on.tf32 = precision == platform::numbers::tf32, on.direct = direct;
+    on.gpu = index;
+    on.name = about.name;
+    on.tf32 = precision == platform::numbers::tf32;
+    on.direct = direct;
     on.turn = turn_name();
     integrated_ = about.integrated;
     for (auto* s : {&jobs_, &in_, &out_}) check(cudaStreamCreateWithFlags(s->put(), cudaStreamNonBlocking), "make a stream");
@@ -60,7 +62,9 @@ template <class = void> class basic_device final : public accelerator {
   ~basic_device() override {
     settle();
     const std::lock_guard held(alone());
-    recorded_.clear(), staging_.clear(), memory_.clear();
+    recorded_.clear();
+    staging_.clear();
+    memory_.clear();
   }
 
   void expect(const memory_request& w) override {
@@ -174,7 +178,10 @@ template <class = void> class basic_device final : public accelerator {
     join(jobs_, out_, "compute");
     auto& e = marks_.emplace_back();
     if (spare_.empty()) make(e);
-    else e = std::move(spare_.back()), spare_.pop_back();
+    else {
+      e = std::move(spare_.back());
+      spare_.pop_back();
+    }
     check(cudaEventRecord(e.get(), out_.get()), "compute");
     return passed_ + static_cast<std::int64_t>(marks_.size()) - 1;
   }

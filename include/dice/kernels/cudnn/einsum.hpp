@@ -23,7 +23,8 @@ template <> struct kernel<cudnn::backend, ops::einsum> : cudnn::base<ops::einsum
                     .end = e};
     for (int o = 0; o < result.rank; ++o) {
       p.extent[o] = cudnn::count(result[o]);
-      p.stride_a[o] = cudnn::count(op.stride(0, o, in)), p.stride_b[o] = cudnn::count(op.stride(1, o, in));
+      p.stride_a[o] = cudnn::count(op.stride(0, o, in));
+      p.stride_b[o] = cudnn::count(op.stride(1, o, in));
     }
     cudnn::current->start(p);
   }

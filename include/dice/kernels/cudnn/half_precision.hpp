@@ -53,10 +53,14 @@ inline void convolve_half(const ops::conv& op, const tensor::shape& in, const te
   current->start(narrow{x, c.inputs[0], images, count(in[1]), count(form.channels), count(form.in_pixels), bf16});
 
   convolution wanted;
-  wanted.x = image_of(in), wanted.y = image_of(result);
-  wanted.x[1] = form.channels, wanted.y[1] = form.out_channels;
+  wanted.x = image_of(in);
+  wanted.y = image_of(result);
+  wanted.x[1] = form.channels;
+  wanted.y[1] = form.out_channels;
   wanted.w = {form.out_channels, form.channels, op.kernel[0], op.kernel[1]};
-  wanted.strides = op.strides, wanted.dilations = op.dilations, wanted.pads = op.pads;
+  wanted.strides = op.strides;
+  wanted.dilations = op.dilations;
+  wanted.pads = op.pads;
   wanted.channels_last = true;
   wanted.type = bf16 ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_HALF;
   const operands at{.x = x, .w = c.packed, .y = y, .workspace = all.at + used, .room = all.bytes - used};

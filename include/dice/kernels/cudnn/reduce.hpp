@@ -23,14 +23,22 @@ template <> struct kernel<cudnn::backend, ops::reduce> : cudnn::base<ops::reduce
                     .end = e};
     // Adjacent axes of one kind are merged.
     const auto add = [](int& rank, int* extent, int* stride, int n, int step) {
-      if (rank > 0 && stride[rank - 1] == step * n) extent[rank - 1] *= n, stride[rank - 1] = step;
-      else extent[rank] = n, stride[rank++] = step;
+      if (rank > 0 && stride[rank - 1] == step * n) {
+        extent[rank - 1] *= n;
+        stride[rank - 1] = step;
+      } else {
+        extent[rank] = n;
+        stride[rank++] = step;
+      }
     };
     for (int a = 0; a < in[0].rank; ++a) {
       const int n = cudnn::count(in[0][a]), step = cudnn::count(in[0].product(a + 1, in[0].rank));
       if (n == 1) continue;
       if (!op.over[a]) add(p.kept_rank, p.kept_extent, p.kept_stride, n, step);
-      else p.size *= n, add(p.over_rank, p.over_extent, p.over_stride, n, step);
+      else {
+        p.size *= n;
+        add(p.over_rank, p.over_extent, p.over_stride, n, step);
+      }
     }
     if (op.how == ops::reduction::mean) p.scale = 1.0f / static_cast<float>(p.size);
     cudnn::current->start(p);

@@ -13,11 +13,17 @@ template <> struct kernel<cudnn::backend, ops::resize> : cudnn::base<ops::resize
       return cudnn::current->start(p);
     }
     cudnn::resample p{};
-    p.y = c.output, p.x = c.inputs[0], p.n = cudnn::count(result.elements()), p.rank = result.rank;
-    p.extrapolation = op.extrapolation, p.end = e;
+    p.y = c.output;
+    p.x = c.inputs[0];
+    p.n = cudnn::count(result.elements());
+    p.rank = result.rank;
+    p.extrapolation = op.extrapolation;
+    p.end = e;
     for (int a = 0; a < result.rank; ++a) {
-      p.extent[a] = cudnn::count(result[a]), p.extent_in[a] = cudnn::count(in[0][a]);
-      p.first_out[a] = cudnn::count(op.first_out[a]), p.first_in[a] = cudnn::count(op.first_in[a]);
+      p.extent[a] = cudnn::count(result[a]);
+      p.extent_in[a] = cudnn::count(in[0][a]);
+      p.first_out[a] = cudnn::count(op.first_out[a]);
+      p.first_in[a] = cudnn::count(op.first_in[a]);
       p.axis[a] = op.axis(a, in[0], result);
     }
     cudnn::current->start(p);

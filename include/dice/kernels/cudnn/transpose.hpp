@@ -10,7 +10,8 @@ template <> struct kernel<cudnn::backend, ops::transpose> : cudnn::base<ops::tra
     auto p = cudnn::gather_of(in[0], result, c, e);
     for (int a = 0; a < result.rank; ++a) {
       const int from = op.perm[a];
-      p.inside[a] = cudnn::count(in[0][from]), p.stride[a] = cudnn::count(in[0].product(from + 1, in[0].rank));
+      p.inside[a] = cudnn::count(in[0][from]);
+      p.stride[a] = cudnn::count(in[0].product(from + 1, in[0].rank));
     }
     cudnn::current->start(p);
   }

@@ -133,7 +133,8 @@ template <bool Vectors> struct plain_execution {
   epilogue finish;
 
   plain_execution(const task& t, const buffers& b) : call(t, b), finish(epilogue_of<Vectors>(t.activation)) {
-    finish.output = call.output, finish.pools_2x2 = t.pools_2x2;
+    finish.output = call.output;
+    finish.pools_2x2 = t.pools_2x2;
     if (t.residual) finish.residual = call.inputs[t.inputs.size()];
   }
 };

@@ -17,7 +17,10 @@ struct index {
 /// Position of the element that lies `flat` elements into a row-major tensor of shape `s`.
 inline index position(std::int64_t flat, const tensor::shape& s) {
   index p;
-  for (int a = s.rank - 1; a >= 0; --a) p[a] = flat % s[a], flat /= s[a];
+  for (int a = s.rank - 1; a >= 0; --a) {
+    p[a] = flat % s[a];
+    flat /= s[a];
+  }
   return p;
 }
 

@@ -115,7 +115,8 @@ template <int Lane> [[gnu::always_inline]] inline void add_product(vec& sum, vec
   sum = fma(splat(x[Lane]), w, sum);
 }
 template <int Offset> [[gnu::always_inline]] inline void load_pair(const float* p, vec& a, vec& b) {
-  a = load(p + Offset), b = load(p + Offset + width);
+  a = load(p + Offset);
+  b = load(p + Offset + width);
 }
 template <int Offset> [[gnu::always_inline]] inline void prefetch(const float* p) { __builtin_prefetch(p + Offset); }
 template <int Offset> [[gnu::always_inline]] inline vec load_one(const float* p) { return splat(p[Offset]); }

@@ -36,11 +36,15 @@ template <> struct kernel<openmp::backend, ops::einsum> : openmp::base<ops::eins
                            for (auto i = begin; i < end; ++i) {
                              tile t = all;
                              const auto first = i % tiles * tile_rows, count = std::min(rows - first, tile_rows);
-                             t.y = c.output + first * t.y_row, t.a = a.at + first * t.a_row, t.b = b.at;
+                             t.y = c.output + first * t.y_row;
+                             t.a = a.at + first * t.a_row;
+                             t.b = b.at;
                              for (std::int64_t o = last, rest = i / tiles; o >= 0; --o) {
                                const auto k = rest % outer[static_cast<int>(o)];
                                rest /= outer[static_cast<int>(o)];
-                               t.y += k * pitch[o], t.a += k * a.stride[o], t.b += k * b.stride[o];
+                               t.y += k * pitch[o];
+                               t.a += k * a.stride[o];
+                               t.b += k * b.stride[o];
                              }
                              how.vectors ? t.compute(count, columns) : t.sum_alone();
                              for (std::int64_t r = 0; r < count; ++r) e(t.y + r * t.y_row, columns);
@@ -67,13 +71,18 @@ template <> struct kernel<openmp::backend, ops::einsum> : openmp::base<ops::eins
       openmp::strided view;
       for (int o = 0; o < last; ++o)
         if (stride[o] != 0) view.push_back(result[o], stride[o]);
-      view.push_back(length, depth), view.push_back(result[last], stride[last]);
+      view.push_back(length, depth);
+      view.push_back(result[last], stride[last]);
       openmp::gather(to, at, view);
-      at = to, depth = result[last];
+      at = to;
+      depth = result[last];
       auto next = length * result[last];
       stride[last] = 1;
       for (int o = last - 1; o >= 0; --o)
-        if (stride[o] != 0) stride[o] = next, next *= result[o];
+        if (stride[o] != 0) {
+          stride[o] = next;
+          next *= result[o];
+        }
     }
   };
 

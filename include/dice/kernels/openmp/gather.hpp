@@ -19,7 +19,10 @@ template <> struct kernel<openmp::backend, ops::gather> : openmp::base<ops::gath
       const float* from = c.inputs[0] + begin / op.count * extent * run;
       for (auto i = begin; i < end; ++i) {
         openmp::copy(c.output + i * run, from + detail::element_of(indices[k], extent) * run, run);
-        if (++k == op.count) k = 0, from += extent * run;
+        if (++k == op.count) {
+          k = 0;
+          from += extent * run;
+        }
       }
     });
     openmp::finish(c, to, e);

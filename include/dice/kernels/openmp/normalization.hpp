@@ -95,7 +95,10 @@ template <> struct kernel<openmp::backend, ops::normalization> : openmp::base<op
     vec sums[Pixels]{}, mean[Pixels]{}, by[Pixels];
     if (op.centres()) {
       each([&](int p, vec v, std::int64_t, std::int64_t) { sums[p] += v; });
-      for (int p = 0; p < Pixels; ++p) mean[p] = splat(sum(sums[p]) / static_cast<float>(channels)), sums[p] = vec{};
+      for (int p = 0; p < Pixels; ++p) {
+        mean[p] = splat(sum(sums[p]) / static_cast<float>(channels));
+        sums[p] = vec{};
+      }
     }
     each([&](int p, vec v, std::int64_t, std::int64_t) { sums[p] += part(op, v - mean[p]); });
     for (int p = 0; p < Pixels; ++p) by[p] = factor(op, splat(sum(sums[p])), channels);

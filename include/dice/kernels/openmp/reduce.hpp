@@ -49,10 +49,15 @@ template <> struct kernel<openmp::backend, ops::reduce> : openmp::base<ops::redu
     const auto add = [&](std::int64_t extent, bool reduce) {
       if (extent == 1) return;
       if (joined.rank > 0 && over[joined.rank - 1] == reduce) joined[joined.rank - 1] *= extent;
-      else over[joined.rank] = reduce, joined.push_back(extent);
+      else {
+        over[joined.rank] = reduce;
+        joined.push_back(extent);
+      }
     };
     if (c.how.works == algorithm::form::blocked) {
-      add(in[0][0] * tensor::blocks(in[0][1]), false), add(in[0].product(2, in[0].rank), true), add(tensor::block, false);
+      add(in[0][0] * tensor::blocks(in[0][1]), false);
+      add(in[0].product(2, in[0].rank), true);
+      add(tensor::block, false);
     } else {
       for (int a = 0; a < in[0].rank; ++a) add(in[0][a], op.over[a]);
       // One column, which may be a part of several, is summed like these.
@@ -124,7 +129,8 @@ template <> struct kernel<openmp::backend, ops::reduce> : openmp::base<ops::redu
           const vec v = get(k);
           auto better = beats(v, best) | ((v != v) & (best == best));
           if (op.last_index) better |= v == best;
-          best = better ? v : best, at = better ? splat(static_cast<float>(k)) : at;
+          best = better ? v : best;
+          at = better ? splat(static_cast<float>(k)) : at;
         }
         float* y = to + i / blocks * columns + column;
         count == width ? store(y, at) : store_first(y, at, count);

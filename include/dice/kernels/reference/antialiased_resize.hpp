@@ -18,7 +18,8 @@ template <> struct kernel<reference::backend, ops::antialiased_resize> : referen
       for (int k = 0; k < s.count; ++k) {
         p[op.axis] = s.at(k, axis.in) - op.first_in;
         const double w = static_cast<double>(s.weight(axis, k));
-        sum += w * static_cast<double>(c.inputs[0][detail::offset(p, in[0])]), weights += w;
+        sum += w * static_cast<double>(c.inputs[0][detail::offset(p, in[0])]);
+        weights += w;
       }
       c.output[i] = static_cast<float>(sum / weights);
     }

@@ -12,7 +12,10 @@ template <> struct kernel<reference::backend, ops::average_pool> : reference::ba
     reference::windows(op, in[0], result, c.inputs[0], c.output, [&](float& y, auto window) {
       double total = 0;
       std::int64_t inside = 0;
-      const std::int64_t padded = window([&](float x) { total += x, ++inside; });
+      const std::int64_t padded = window([&](float x) {
+        total += x;
+        ++inside;
+      });
       const auto n = op.count_include_pad ? padded : inside;
       y = n ? static_cast<float>(total / static_cast<double>(n)) : 0;
     });

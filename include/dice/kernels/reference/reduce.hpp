@@ -49,7 +49,10 @@ template <> struct kernel<reference::backend, ops::reduce> : reference::base<ops
           break;
         default:
           if (std::isnan(all)) break;
-          if (std::isnan(x) || (largest ? x > all : x < all) || (op.last_index && x == all)) all = x, at = k;
+          if (std::isnan(x) || (largest ? x > all : x < all) || (op.last_index && x == all)) {
+            all = x;
+            at = k;
+          }
       }
     }
     return op.finds_index() ? static_cast<double>(at) : op.how == reduction::mean ? all / static_cast<double>(size) : all;

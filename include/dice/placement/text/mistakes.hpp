@@ -120,10 +120,12 @@ class teller {
       if (of_run > 1) run = "(" + run + ")";
       for (const auto& list : e.work.lists)
         if (list.first <= f_.number && f_.number <= list.last) {
-          ranks += (lists++ ? " and " : "") + run, at_ = m_.entries[i];
+          ranks += (lists++ ? " and " : "") + run;
+          at_ = m_.entries[i];
           break;
         }
-      run.clear(), of_run = 0;
+      run.clear();
+      of_run = 0;
     }
     return "layer " + layer(f_.number) + " is in the lists of ranks " + ranks +
            (f_.more ? "," + others(f_.more == 1 ? " is in two lists, too" : " are in two lists, too") : "");
@@ -189,8 +191,10 @@ class teller {
   std::string memory() {
     std::int64_t limit = 0;
     for (int i = 0; i < m_.is.entries.size(); ++i)
-      if (const auto& e = m_.is.entries[i]; e.what == entry::kind::dev && e.dev.rank == f_.number)
-        at_ = m_.entries[i], limit = platform::device_of(e.dev).memory_limit;
+      if (const auto& e = m_.is.entries[i]; e.what == entry::kind::dev && e.dev.rank == f_.number) {
+        at_ = m_.entries[i];
+        limit = platform::device_of(e.dev).memory_limit;
+      }
     return "rank " + number() + " needs at least " + std::to_string(f_.bytes) + " bytes, and may have " +
            std::to_string(limit);
   }

@@ -60,7 +60,10 @@ class parser {
       to_.is.is = form::split;
       in_.require('<', "after split");
       points();
-      if (!in_.take('>')) in_.require(',', "or '>' after points<…>"), entries();
+      if (!in_.take('>')) {
+        in_.require(',', "or '>' after points<…>");
+        entries();
+      }
     } else {
       to_.is.is = form::none;
       in_.pass_arguments();
@@ -94,7 +97,8 @@ class parser {
         in_.fail(in_.at(), "a mapping has at most " + std::to_string(max_entries) + " entries");
       const auto begin = in_.at();
       const auto word = in_.read_path("dev<…>, ranks<…>, in_flight<…>, or a work such as layers<…>").word();
-      to_.units.emplace_back(), to_.wrong_options.emplace_back();
+      to_.units.emplace_back();
+      to_.wrong_options.emplace_back();
       entry e;
       if (word == "dev") e = device();
       else if (word == "ranks") e = ranks();
@@ -113,7 +117,10 @@ class parser {
     out.dev.rank = in_.small_number("a rank (a whole number)");
     if (in_.take(',')) {
       unit(out.dev);
-      while (in_.take(',')) limit(), ++out.dev.limits.count;
+      while (in_.take(',')) {
+        limit();
+        ++out.dev.limits.count;
+      }
     }
     in_.require('>', "or ',' after a part of dev<…>");
     return out;
@@ -185,7 +192,10 @@ class parser {
                           : in == "fp16" ? fp16
                           : in == "bf16" ? bf16
                                          : float32};
-      if (out.precision == float32) out = {}, in_.pass_arguments();
+      if (out.precision == float32) {
+        out = {};
+        in_.pass_arguments();
+      }
       in_.require('>', "after the numbers of precision");
     } else if (word == "direct_convolutions" && !in_.next_is('<')) {
       out = {.what = what::direct};
@@ -216,7 +226,8 @@ class parser {
     do {
       if (to.size() == max_numbers)
         in_.fail(in_.at(), "a mapping has at most " + std::to_string(max_numbers) + " numbers in " + word + "<…>");
-      to.push_back(in_.small_number(what)), ++n;
+      to.push_back(in_.small_number(what));
+      ++n;
     } while (in_.take(','));
     in_.require('>', "or ',' after a number");
     return n;
@@ -266,7 +277,8 @@ class parser {
     } else if (right) {
       if (to_.is.lists.size() == max_layer_entries)
         in_.fail(begin, "the lists of a mapping have at most " + std::to_string(max_layer_entries) + " entries");
-      list(what), ++w.lists.count;
+      list(what);
+      ++w.lists.count;
     } else {
       in_.pass_arguments();
     }
@@ -277,7 +289,8 @@ class parser {
     const int last = to_.net.size() - 1;
     const auto word = what.word();
     const auto add = [&](int a, int b, std::string_view first, std::string_view end) {
-      to_.is.lists.push_back({a, b}), to_.lists.push_back({first, end});
+      to_.is.lists.push_back({a, b});
+      to_.lists.push_back({first, end});
     };
     if (word == "all") return add(0, last, what.all, what.all);
     if ((word == "range" || word == "from" || word == "to") && in_.take('<')) {
@@ -378,7 +391,8 @@ class parser {
   text = detail::without_mark(text);
   text_mapping out;
   out.text.assign(text.begin(), text.end());
-  out.network = network, out.net = net;
+  out.network = network;
+  out.net = net;
   detail::parser(out).parse();
   return out;
 }

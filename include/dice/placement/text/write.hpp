@@ -71,7 +71,10 @@ namespace detail {
 template <class Layer> [[gnu::cold]] inline std::string work_text(const written_work& w, const Layer& layer) {
   std::string list;
   const auto add = [&](const std::string& part) { list += (list.empty() ? "" : ", ") + part; };
-  if (w.is().cut == geometry::grid) add(std::to_string(w.down)), add(std::to_string(w.across));
+  if (w.is().cut == geometry::grid) {
+    add(std::to_string(w.down));
+    add(std::to_string(w.across));
+  }
   for (const auto& l : w.lists)
     add(l.first == l.last ? layer(l.first) : "dice::range<" + layer(l.first) + ", " + layer(l.last) + ">");
   if (w.has(option::shares)) add("dice::shares<" + numbers_text(w.shares) + ">");

@@ -38,7 +38,10 @@ class frame_count {
 
   /// A run begins. Call it before the other functions.
   void begin() {
-    total_ = 0, known_ = 0, own_announced_ = false, cut_short_ = false,
+    total_ = 0;
+    known_ = 0;
+    own_announced_ = false;
+    cut_short_ = false;
     may_enter_ = std::numeric_limits<std::int64_t>::max();
     ++run_;
   }

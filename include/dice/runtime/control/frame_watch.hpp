@@ -71,13 +71,17 @@ class frame_watch {
     box_.set_reader(letter::kind::question, [this](int from, const letter::words& says) {
       auto& o = others_[from];
       if (o.asks) return false;
-      o.asks = true, o.question = says;
+      o.asks = true;
+      o.question = says;
       return true;
     });
     box_.set_reader(letter::kind::answer, [this](int from, const letter::words& says) {
       auto& o = others_[from];
       if (says[0] < 0) o.over = -says[0];
-      else o.answered = says[0], o.said = {static_cast<standing::at>(says[1]), says[2], says[3]};
+      else {
+        o.answered = says[0];
+        o.said = {static_cast<standing::at>(says[1]), says[2], says[3]};
+      }
       return true;
     });
   }
@@ -87,7 +91,10 @@ class frame_watch {
   /// A run begins, with frame `first`.
   void begin(std::int64_t limit, std::int64_t first) {
     ++run_;
-    limit_ = limit, first_ = first, round_ = 0, quiet_ = now();
+    limit_ = limit;
+    first_ = first;
+    round_ = 0;
+    quiet_ = now();
   }
   bool on() const { return limit_ > 0; }
 
@@ -111,7 +118,8 @@ class frame_watch {
     if (round_ == 1 && (!late || entered != asked_entered_)) round_ = 0;  // all is well again
     if (round_ == 0) {
       if (!late) return;
-      asked_ = frame, asked_entered_ = entered;
+      asked_ = frame;
+      asked_entered_ = entered;
       begin_round(1, time);
     }
     if (time < begun_) return;
@@ -125,7 +133,8 @@ class frame_watch {
     });
     if (!all && time - begun_ < limit_ + patience) return;
     if (!asked_entered_ && all) {
-      quiet_ = time, round_ = 0;
+      quiet_ = time;
+      round_ = 0;
       return;
     }
     auto found = standings(where);
@@ -166,7 +175,11 @@ class frame_watch {
       if (r != rank_) f(r, others_[r]);
   }
   bool answered(const other& o) const { return o.answered == inquiry_ || o.over == run_; }
-  void begin_round(int round, std::int64_t at) { round_ = round, begun_ = at, ++inquiry_; }
+  void begin_round(int round, std::int64_t at) {
+    round_ = round;
+    begun_ = at;
+    ++inquiry_;
+  }
 
   /// What is known about the frame that was asked for.
   template <class Where> std::vector<standing> standings(const Where& where) const {

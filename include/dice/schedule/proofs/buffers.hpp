@@ -61,7 +61,8 @@ constexpr bool buffers_disjoint(const plan_view& p, const graph::network_view& n
           }
         }
         if (buf.first_step == r.first_step && from >= behind) {
-          early.push_back(b), early_end.push_back(to);
+          early.push_back(b);
+          early_end.push_back(to);
           behind = to;
           continue;
         }
@@ -141,8 +142,10 @@ constexpr bool places_in_buffers(const plan_view& p, const graph::network_view& 
           if (const auto& buf = p.buffers.first[live.first[k]];
               holds(live.first[k], l, at) && (buf.is_copy ? buf.layer == l : own.first[l] < 0))
             return true;
-          if (p.buffers.first[live.first[k]].last_step < s)
-            live.first[k] = live.first[live.size() - 1], live.truncate(live.size() - 1);
+          if (p.buffers.first[live.first[k]].last_step < s) {
+            live.first[k] = live.first[live.size() - 1];
+            live.truncate(live.size() - 1);
+          }
         }
         return false;
       };

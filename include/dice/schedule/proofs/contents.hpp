@@ -78,8 +78,10 @@ constexpr bool is_within(int t, const place& at, int l, const place& is, const g
     auto own = is;
     if (layer.view >= 0) own.offset -= layer.view * element;
     else if (e.joins >= 0) own.offset += e.joins * element;
-    else if (layer.is_concat && is.pitch == 0) own.offset += rows * row * element, own.pitch = layer.output[2] * row;
-    else return false;
+    else if (layer.is_concat && is.pitch == 0) {
+      own.offset += rows * row * element;
+      own.pitch = layer.output[2] * row;
+    } else return false;
     rows += net.layers.first[e.from].output[2];
     if (is_within(t, at, e.from, own, net)) return true;
   }
@@ -171,7 +173,8 @@ constexpr bool kept_until_read(const plan_view& p, const graph::network_view& ne
           continue;
         return false;
       }
-      before.first[i] = last, last = i;
+      before.first[i] = last;
+      last = i;
     }
   }
   return true;

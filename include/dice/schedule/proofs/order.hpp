@@ -95,7 +95,10 @@ constexpr bool reads_follow_writes(const plan_view& p, const graph::network_view
         at = computed.last_before(s, at);
         auto box = all.first[step.layer].box;
         const auto& from = all.first[l].box;
-        for (int a = 0; a < tensor::region::axes; ++a) box.begin[a] -= from.begin[a], box.end[a] -= from.begin[a];
+        for (int a = 0; a < tensor::region::axes; ++a) {
+          box.begin[a] -= from.begin[a];
+          box.end[a] -= from.begin[a];
+        }
         return at >= 0 && computed.cover(at, box, net.layers.first[l].output);
       };
       if (!detail::reads_all(p, net, step, ready)) return false;

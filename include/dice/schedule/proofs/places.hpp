@@ -27,8 +27,12 @@ constexpr bool places_match(const plan_view& p, const graph::network_view& net) 
     for (int l = 0; l < n; ++l) at.first[l] = none;
     for (int t = 0; t < carrier.size(); ++t) carrier.first[t] = -1;
     each_carried(p, net, r.rank, [&](int t, int m, std::int64_t offset) {
-      if (carrier.empty()) carrier = meta::array<int>(n, -1), within = meta::array<std::int64_t>(n, 0);
-      carrier.first[t] = m, within.first[t] = offset;
+      if (carrier.empty()) {
+        carrier = meta::array<int>(n, -1);
+        within = meta::array<std::int64_t>(n, 0);
+      }
+      carrier.first[t] = m;
+      within.first[t] = offset;
     });
     for (int s = r.first_step; s < r.last_step; ++s) {
       const auto& step = p.steps.first[s];

@@ -23,7 +23,10 @@ constexpr bool no_wait_cycle(const plan_view& p) {
     for (int g = r.first_segment; g < r.last_segment; ++g) {
       waits.first[g] += g > r.first_segment;
       for (int s = p.segments.first[g].first_step; s < p.segments.first[g].last_step; ++s)
-        if (p.steps.first[s].what == action::receive) receiver.first[p.steps.first[s].message] = g, ++waits.first[g];
+        if (p.steps.first[s].what == action::receive) {
+          receiver.first[p.steps.first[s].message] = g;
+          ++waits.first[g];
+        }
     }
   meta::array<char> ends_rank(segments);
   for (const auto& r : p.ranks)

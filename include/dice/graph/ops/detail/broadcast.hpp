@@ -24,7 +24,10 @@ constexpr tensor::region input_region(const tensor::region& out, const tensor::s
   tensor::region r = tensor::whole(in);
   const int skip = result.rank - in.rank;
   for (int a = 0; a < in.rank && a < tensor::region::axes; ++a)
-    if (in[a] != 1 && a + skip < tensor::region::axes) r.begin[a] = out.begin[a + skip], r.end[a] = out.end[a + skip];
+    if (in[a] != 1 && a + skip < tensor::region::axes) {
+      r.begin[a] = out.begin[a + skip];
+      r.end[a] = out.end[a + skip];
+    }
   return r;
 }
 

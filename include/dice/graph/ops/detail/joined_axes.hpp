@@ -10,7 +10,10 @@ namespace dice::ops::detail {
 /// The region of the input (shape `in`) from which region `out` of the result, which has the input's shape, is computed.
 constexpr tensor::region joined_region(const tensor::region& out, int first, int last, const tensor::shape& in) {
   tensor::region r = out;
-  for (int a = first; a < last && a < tensor::region::axes; ++a) r.begin[a] = 0, r.end[a] = in[a];
+  for (int a = first; a < last && a < tensor::region::axes; ++a) {
+    r.begin[a] = 0;
+    r.end[a] = in[a];
+  }
   return r;
 }
 

@@ -25,9 +25,14 @@ struct joining {
 constexpr tensor::region reshaped(const tensor::region& out, const tensor::shape& in, const tensor::shape& result) {
   const joining j(in, result);
   tensor::region r = tensor::whole(in);
-  for (int a = 0; a < tensor::region::axes && a < j.equal; ++a) r.begin[a] = out.begin[a], r.end[a] = out.end[a];
-  if (const int a = j.equal; a < tensor::region::axes && j.joined > 0)
-    r.begin[a] = out.begin[a] / j.joined, r.end[a] = (out.end[a] - 1) / j.joined + 1;
+  for (int a = 0; a < tensor::region::axes && a < j.equal; ++a) {
+    r.begin[a] = out.begin[a];
+    r.end[a] = out.end[a];
+  }
+  if (const int a = j.equal; a < tensor::region::axes && j.joined > 0) {
+    r.begin[a] = out.begin[a] / j.joined;
+    r.end[a] = (out.end[a] - 1) / j.joined + 1;
+  }
   return r;
 }
 

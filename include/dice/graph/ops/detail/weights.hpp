@@ -8,7 +8,10 @@ namespace dice::ops::detail {
 /// `out`.
 constexpr tensor::region outputs(const tensor::region& out, int axis, const tensor::shape& extents) {
   tensor::region r = tensor::whole(extents);
-  if (axis < tensor::region::axes) r.begin[0] = out.begin[axis], r.end[0] = out.end[axis];
+  if (axis < tensor::region::axes) {
+    r.begin[0] = out.begin[axis];
+    r.end[0] = out.end[axis];
+  }
   return r;
 }
 

@@ -90,7 +90,8 @@ struct window {
   /// Input region under the output region, over all channels [0, C).
   constexpr tensor::region input_region(const tensor::region& out, const tensor::shape& in) const {
     tensor::region r = out;
-    r.begin[1] = 0, r.end[1] = in.dim[1];
+    r.begin[1] = 0;
+    r.end[1] = in.dim[1];
     for (int a = 2; a < in.rank; ++a) under(a - in.rank + 2, out.begin[a], out.end[a], in.dim[a], r.begin[a], r.end[a]);
     return r;
   }

@@ -48,7 +48,8 @@ __global__ void each_pair(binary p) {
   for (int k = p.rank - 1; k >= 0; --k) {
     const int at = rest % p.extent[k];
     rest /= p.extent[k];
-    a += at * p.stride_a[k], b += at * p.stride_b[k];
+    a += at * p.stride_a[k];
+    b += at * p.stride_b[k];
   }
   put(p.y, i, compute(p.op, p.a[a], p.b[b]), p.end);
 }
@@ -122,7 +123,8 @@ __global__ void each_filtered(filter p) {
   float sum = 0, weights = 0;
   for (int t = 0; t < s.count; ++t) {
     const float w = s.weight(p.axis, t);
-    sum += w * x[(s.at(t, p.axis.in) - p.first_in) * p.inner], weights += w;
+    sum += w * x[(s.at(t, p.axis.in) - p.first_in) * p.inner];
+    weights += w;
   }
   put(p.y, i, sum / weights, p.end);
 }

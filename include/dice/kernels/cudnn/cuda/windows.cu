@@ -18,8 +18,10 @@ __global__ void each_pooled(pool p) {
       padded += y < p.in_height + p.pads[2] && x < p.in_width + p.pads[3];
       if (y < 0 || y >= p.in_height || x < 0 || x >= p.in_width) continue;
       const float value = from[y * p.in_width + x];
-      if (p.how != pooling::largest) result += value, ++inside;
-      else if (value > result || value != value) result = value;  // NaN wins, as in PyTorch
+      if (p.how != pooling::largest) {
+        result += value;
+        ++inside;
+      } else if (value > result || value != value) result = value;  // NaN wins, as in PyTorch
     }
   }
   if (p.how != pooling::largest) {

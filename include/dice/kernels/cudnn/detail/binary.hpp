@@ -22,9 +22,13 @@ inline void broadcast(const tensor::shape& result, const tensor::shape& a, const
     };
     const int n = count(result[axis]), sa = stride_of(a), sb = stride_of(b);
     if (const int k = rank - 1; k >= 0 && stride_a[k] == sa * n && stride_b[k] == sb * n) {
-      extent[k] *= n, stride_a[k] = sa, stride_b[k] = sb;
+      extent[k] *= n;
+      stride_a[k] = sa;
+      stride_b[k] = sb;
     } else {
-      extent[rank] = n, stride_a[rank] = sa, stride_b[rank] = sb;
+      extent[rank] = n;
+      stride_a[rank] = sa;
+      stride_b[rank] = sb;
       ++rank;
     }
   }

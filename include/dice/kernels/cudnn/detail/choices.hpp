@@ -19,7 +19,8 @@ class choices {
  public:
   /// Reads `path`, if it exists and has this identity, which is one line.
   void open(std::string path, std::string identity) {
-    path_ = std::move(path), identity_ = std::move(identity);
+    path_ = std::move(path);
+    identity_ = std::move(identity);
     read(values_);
   }
   /// The value, or null.

@@ -37,8 +37,12 @@ inline std::string text_of(const convolution& c, std::int64_t room) {
     out << what;
     for (std::size_t i = 0; i < numbers.size(); ++i) out << (i ? "," : "") << numbers[i];
   };
-  list("conv x", c.x), list(" w", c.w), list(" y", c.y);
-  list(" stride ", c.strides), list(" dilation ", c.dilations), list(" pad ", c.pads);
+  list("conv x", c.x);
+  list(" w", c.w);
+  list(" y", c.y);
+  list(" stride ", c.strides);
+  list(" dilation ", c.dilations);
+  list(" pad ", c.pads);
   out << (c.residual ? " +residual" : "") << (c.bias ? " +bias" : "") << (c.relu ? " +relu" : "");
   out << (c.type == CUDNN_DATA_HALF ? " fp16" : c.type == CUDNN_DATA_BFLOAT16 ? " bf16" : "");
   out << (c.channels_last ? " NHWC" : " NCHW") << " aligned " << c.alignment << " room " << room;
@@ -192,7 +196,11 @@ class convolutions {
           auto candidate = plan_of(on, configuration);
           if (candidate.workspace > at.room) return;
           const auto ms = time_of(on_, [&] { execute(candidate, at); });
-          if (ms < least) least = ms, out.best = std::move(candidate), best = text_of(choice);
+          if (ms < least) {
+            least = ms;
+            out.best = std::move(candidate);
+            best = text_of(choice);
+          }
         });
       }
     }
@@ -222,8 +230,14 @@ class convolutions {
     descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
     std::vector<std::int64_t> ids{names::x, names::w, names::y};
     std::vector<const void*> pointers{at.x, at.w, at.y};
-    if (at.bias) ids.push_back(names::bias), pointers.push_back(at.bias);
-    if (at.residual) ids.push_back(names::z), pointers.push_back(at.residual);
+    if (at.bias) {
+      ids.push_back(names::bias);
+      pointers.push_back(at.bias);
+    }
+    if (at.residual) {
+      ids.push_back(names::z);
+      pointers.push_back(at.residual);
+    }
     void* const workspace = at.workspace;
     pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids);
     pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, static_cast<std::int64_t>(pointers.size()),

@@ -22,7 +22,9 @@ inline gather gather_of(const tensor::shape& in, const tensor::shape& result, co
            .value = 0,
            .end = e};
   for (int a = 0; a < result.rank; ++a) {
-    p.extent[a] = count(result[a]), p.inside[a] = count(in[a]), p.stride[a] = count(in.product(a + 1, in.rank));
+    p.extent[a] = count(result[a]);
+    p.inside[a] = count(in[a]);
+    p.stride[a] = count(in.product(a + 1, in.rank));
     p.multiply[a] = p.divide[a] = 1;
   }
   return p;

@@ -13,7 +13,8 @@ struct workspace {
   workspace(std::byte* scratch, std::int64_t room) {
     constexpr auto slack = algorithm::cudnn_workspace::alignment;
     if (room <= slack) return;
-    at = scratch + -reinterpret_cast<std::uintptr_t>(scratch) % slack, bytes = room - slack;
+    at = scratch + -reinterpret_cast<std::uintptr_t>(scratch) % slack;
+    bytes = room - slack;
   }
 };
 

@@ -135,7 +135,10 @@ class products {
     float least = std::numeric_limits<float>::infinity();
     for (const auto& w : ways) try {
         const auto ms = time_of(on_, [&] { run(m, w, workspace, room); });
-        if (ms < least) least = ms, best = w;
+        if (ms < least) {
+          least = ms;
+          best = w;
+        }
       } catch (const std::runtime_error&) {
         if (!w) throw;
         on_.go_on();  // without this one

@@ -16,7 +16,9 @@ struct execution : no_denormals, detail::laid_out_execution {
   epilogue finish;
 
   execution(const task& t, const buffers& b) : laid_out_execution(t, b), finish(epilogue_of<true>(t.activation)) {
-    finish.output = call.output, finish.residual = residual, finish.pools_2x2 = t.pools_2x2;
+    finish.output = call.output;
+    finish.residual = residual;
+    finish.pools_2x2 = t.pools_2x2;
     if (!residual || !t.has_pitches()) return;
     const auto dense = t.result.product(2, t.result.rank) * (call.result == tensor::layout::blocked ? tensor::block : 1);
     finish.plane = call.output_plane(dense);

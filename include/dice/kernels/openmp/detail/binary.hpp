@@ -28,9 +28,12 @@ struct broadcast {
       const auto n = result[axis];
       if (rank > 0 && stride[0][rank - 1] == s[0] * n && stride[1][rank - 1] == s[1] * n) {
         extent[rank - 1] *= n;
-        stride[0][rank - 1] = s[0], stride[1][rank - 1] = s[1];
+        stride[0][rank - 1] = s[0];
+        stride[1][rank - 1] = s[1];
       } else {
-        extent[rank] = n, stride[0][rank] = s[0], stride[1][rank] = s[1];
+        extent[rank] = n;
+        stride[0][rank] = s[0];
+        stride[1][rank] = s[1];
         ++rank;
       }
     }

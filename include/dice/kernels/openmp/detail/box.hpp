@@ -15,7 +15,10 @@ struct axes {
   std::int64_t stride[tensor::max_rank];
 
   axes(const tensor::shape& s, tensor::layout l, std::int64_t pitch) : extent(s) {
-    if (l == tensor::layout::blocked) extent[1] = tensor::blocks(s[1]), extent.push_back(tensor::block);
+    if (l == tensor::layout::blocked) {
+      extent[1] = tensor::blocks(s[1]);
+      extent.push_back(tensor::block);
+    }
     std::int64_t n = 1;
     for (int a = extent.rank - 1; a >= 0; n = stride[a] * extent[a], --a) stride[a] = a == 1 && pitch ? pitch : n;
   }
@@ -32,9 +35,13 @@ struct box {
   void push_back(std::int64_t n, std::int64_t to_step, std::int64_t from_step) {
     if (n == 1) return;
     if (rank > 0 && to_stride[rank - 1] == to_step * n && from_stride[rank - 1] == from_step * n) {
-      extent[rank - 1] *= n, to_stride[rank - 1] = to_step, from_stride[rank - 1] = from_step;
+      extent[rank - 1] *= n;
+      to_stride[rank - 1] = to_step;
+      from_stride[rank - 1] = from_step;
     } else {
-      extent[rank] = n, to_stride[rank] = to_step, from_stride[rank] = from_step;
+      extent[rank] = n;
+      to_stride[rank] = to_step;
+      from_stride[rank] = from_step;
       ++rank;
     }
   }
@@ -42,7 +49,10 @@ struct box {
   std::int64_t elements() const {
     std::int64_t n = 1;
     bool placed = to == from;
-    for (int a = 0; a < rank; ++a) n *= extent[a], placed = placed && to_stride[a] == from_stride[a];
+    for (int a = 0; a < rank; ++a) {
+      n *= extent[a];
+      placed = placed && to_stride[a] == from_stride[a];
+    }
     return placed ? 0 : n;
   }
   /// Copies elements [begin, end), counted in the order of the axes.
@@ -54,8 +64,10 @@ struct box {
     float* target = to;
     const float* source = from;
     for (std::int64_t rest = begin / row, a = last - 1; a >= 0; --a) {
-      at[a] = rest % extent[a], rest /= extent[a];
-      target += at[a] * to_stride[a], source += at[a] * from_stride[a];
+      at[a] = rest % extent[a];
+      rest /= extent[a];
+      target += at[a] * to_stride[a];
+      source += at[a] * from_stride[a];
     }
     for (auto column = begin % row;; column = 0) {
       const auto n = std::min(row - column, end - begin);
@@ -64,9 +76,11 @@ struct box {
       if ((begin += n) == end) return;
       // The next row.
       for (int a = last - 1;; --a) {
-        target += to_stride[a], source += from_stride[a];
+        target += to_stride[a];
+        source += from_stride[a];
         if (++at[a] < extent[a]) break;
-        target -= extent[a] * to_stride[a], source -= extent[a] * from_stride[a];
+        target -= extent[a] * to_stride[a];
+        source -= extent[a] * from_stride[a];
         at[a] = 0;
       }
     }

@@ -65,7 +65,10 @@ class tiling {
       if (!pairs_) f((pixels + 1) / 2, segments{y, y}, segments{from, from + pixels / 2});
       else if (2 * y + 1 < rows_) f(pixels, segments{2 * y, 2 * y + 1}, segments{from, from});
       else f((width_ + 1) / 2, segments{2 * y, 2 * y}, segments{0, width_ / 2});
-      if (++part == parts_) part = 0, ++y;
+      if (++part == parts_) {
+        part = 0;
+        ++y;
+      }
     }
   }
 

@@ -101,12 +101,18 @@ template <int Count, int Lanes, int Pixels>
   vec in[2][Pixels], pair[2];
   unrolled<Count>([&](auto k) __attribute__((always_inline)) {
     if constexpr (segments) {
-      in[0][0] = load(p0), in[1][0] = load(p1 - 1);
+      in[0][0] = load(p0);
+      in[1][0] = load(p1 - 1);
     } else if constexpr (k % channels == 0) {
       unrolled<Pixels>([&](auto p) __attribute__((always_inline)) {
         constexpr int at = p * Lanes + k;
-        if constexpr (channels == 1) in[0][p] = load_one<at>(p0), in[1][p] = load_one<at>(p1);
-        else in[0][p] = load(p0 + at), in[1][p] = load(p1 + at);
+        if constexpr (channels == 1) {
+          in[0][p] = load_one<at>(p0);
+          in[1][p] = load_one<at>(p1);
+        } else {
+          in[0][p] = load(p0 + at);
+          in[1][p] = load(p1 + at);
+        }
       });
     }
     if constexpr (Lanes > 1) prefetch<k * block + weights_ahead>(w);
@@ -144,14 +150,19 @@ template <int Lanes, int Pixels>
       });
     } else {  // no loops, whose bounds the compiler would compute in advance
       each_tap([&](const float* p0, const float* p1) __attribute__((always_inline)) {
-        p0 += from, p1 += from;
+        p0 += from;
+        p1 += from;
         const auto add = [&]<int Count>(std::integral_constant<int, Count>) __attribute__((always_inline)) {
           if (!((to - from) & Count)) return;
           add_channels<Count, Lanes>(sum, p0, p1, weights);
-          p0 += Count, p1 += Count, weights += Count * block;
+          p0 += Count;
+          p1 += Count;
+          weights += Count * block;
         };
-        add(std::integral_constant<int, 8>()), add(std::integral_constant<int, 4>());
-        add(std::integral_constant<int, 2>()), add(std::integral_constant<int, 1>());
+        add(std::integral_constant<int, 8>());
+        add(std::integral_constant<int, 4>());
+        add(std::integral_constant<int, 2>());
+        add(std::integral_constant<int, 1>());
       });
     }
   }

@@ -16,9 +16,11 @@ struct strided {
   void push_back(std::int64_t n, std::int64_t step) {
     if (n == 1) return;
     if (rank > 0 && stride[rank - 1] == step * n) {
-      extent[rank - 1] *= n, stride[rank - 1] = step;
+      extent[rank - 1] *= n;
+      stride[rank - 1] = step;
     } else {
-      extent[rank] = n, stride[rank] = step;
+      extent[rank] = n;
+      stride[rank] = step;
       ++rank;
     }
   }
@@ -27,7 +29,11 @@ struct strided {
 /// Copies a view of `from` to contiguous memory. If the last axis is strided and another is contiguous (a transposition),
 /// blocks of both are copied, so that whole cache lines are used.
 DICE_SHARED inline void gather(float* to, const float* from, strided view) {
-  if (view.rank == 0) view.extent[0] = 1, view.stride[0] = 1, view.rank = 1;
+  if (view.rank == 0) {
+    view.extent[0] = 1;
+    view.stride[0] = 1;
+    view.rank = 1;
+  }
   const int last = view.rank - 1;
   int across = -1;
   for (int a = 0; a < last; ++a)
@@ -52,7 +58,8 @@ DICE_SHARED inline void gather(float* to, const float* from, strided view) {
       float* target = to;
       for (int a = last - 1; a >= 0; --a) {
         if (a == across) continue;
-        source += rest % view.extent[a] * view.stride[a], target += rest % view.extent[a] * pitch[a];
+        source += rest % view.extent[a] * view.stride[a];
+        target += rest % view.extent[a] * pitch[a];
         rest /= view.extent[a];
       }
       if (across < 0) {

@@ -116,7 +116,10 @@ DICE_SHARED void transform_output(const tile_block& b, std::int64_t begin, std::
           }
           const auto tile_row = y, x = first_x + tile_x * m;
           const auto rows = std::min<std::int64_t>(Y::outputs, height - y), columns = std::min<std::int64_t>(m, row - x);
-          if (++tile_x == tile_columns) tile_x = 0, y += Y::outputs;
+          if (++tile_x == tile_columns) {
+            tile_x = 0;
+            y += Y::outputs;
+          }
           if constexpr (Y::outputs % 2 == 0 && m % 2 == 0)
             if (e.pools_2x2) {
               float* to = output + (tile_row / 2 * (row / 2) + x / 2) * block;

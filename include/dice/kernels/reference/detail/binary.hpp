@@ -22,7 +22,10 @@ template <graph::arithmetic Function> struct binary_kernel : base<ops::binary<Fu
                       const detail::epilogue& e) {
     const float* x[2] = {c.inputs[0], op.which == ops::constant::none ? c.inputs[1] : c.parameters[0]};
     tensor::shape s[2] = {in[0], op.which == ops::constant::none ? in[1] : op.fixed};
-    if (op.which == ops::constant::first) std::swap(x[0], x[1]), std::swap(s[0], s[1]);
+    if (op.which == ops::constant::first) {
+      std::swap(x[0], x[1]);
+      std::swap(s[0], s[1]);
+    }
     const auto n = result.elements();
     for (std::int64_t i = 0; i < n; ++i) {
       const auto p = detail::position(i, result);
