@@ -148,5 +148,7 @@ class Sources:
                                  for path, begin, _ in places))
             if m.old.split() == m.new.split():
                 yield f'{m.name}: old and new text are the same'
+            if ' ' in m.test and not m.test.startswith('ctest '):
+                yield f"{m.name}: expected a FILTER without spaces, 'ctest REGEX' or 'build': '{m.test}'"
             if bool(m.equivalent) == bool(m.test):
                 yield f'{m.name}: expected a test or a reason why it is equivalent'

@@ -129,6 +129,11 @@ class Places(unittest.TestCase):
         self.assertEqual(self.mistake('', 'kill', 'stop.sh'), "m: there is no file 'stop.sh'")
         self.assertEqual(self.mistake('hub', ''), "m: hub contains the old text 0 times, expected once: ''")
 
+    def test_filters(self):
+        for test, right in (('Hub.*:*run', True), ('ctest ^hub .*$', True), ('build', True), ('* build', False)):
+            found = list(Sources(self.root).mistakes([Mutant('m', 'hub::run', '', '= 3', '= 4', 'target', test)]))
+            self.assertEqual([t for t in found if 'FILTER' in t] == [], right, found)
+
     def test_moved_and_reformatted(self):
         (self.root / 'include/dice/hub.hpp').unlink()
         self.write('include/dice/channels/other.hpp', HUB.replace(' + ', '\n      +  // and\n').replace('{ return', '{\n return'))
