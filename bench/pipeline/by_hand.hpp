@@ -28,11 +28,11 @@ class stage {
  public:
   stage(const runtime::program& p, int rank) : me_(p.plan.ranks[rank]), memory_(2 * me_.frame_bytes + me_.scratch_bytes) {
     memory_.touch();
-    std::vector<int> groups;
-    const auto items = runtime::weights_of(p, rank, groups);
-    weights_ = weights::store(weights::file(weights::find(p.weights, "", p.weights_folder), p.network, p.weights), items);
+    const runtime::needed_weights needed(p, rank);
+    weights_ = weights::store(weights::file(weights::find(p.weights, "", p.weights_folder), p.network, p.weights),
+                              needed.items());
     for (int s = me_.first_step; s < me_.last_step; ++s)
-      for (int slot : {0, 1}) add(p, p.plan.steps[s], slot, groups);
+      for (int slot : {0, 1}) add(p, p.plan.steps[s], slot, needed.of_plan(0));
   }
 
   /// Runs `frames` frames; `pictures` enter in turn. Returns seconds from the first frame's entry to the last result.
@@ -74,7 +74,7 @@ class stage {
     return memory_.data() + (p.where == schedule::space::frame ? slot : 2) * me_.frame_bytes + p.offset;
   }
 
-  void add(const runtime::program& p, const schedule::step& s, int slot, const std::vector<int>& groups) {
+  void add(const runtime::program& p, const schedule::step& s, int slot, std::span<const int> groups) {
     const auto i = static_cast<std::size_t>(slot);
     switch (s.what) {
       case schedule::action::enter:
@@ -106,7 +106,7 @@ class stage {
           const auto& at = p.plan.operands[static_cast<std::size_t>(s.first_operand) + k];
           inputs[k] = address(at, slot);
         }
-        const int need = groups[s.group];  // weights_of() says which item the group has
+        const int need = groups[s.group];  // which item the group has
         calls_[i].push_back({&p.kernels[s.group],
                              {inputs.data(), address(s.output, slot), weights_.plain(need), weights_.packed(need),
                               address(s.scratch, slot)}});

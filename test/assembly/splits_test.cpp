@@ -40,10 +40,10 @@ template <class Map, class Net = digits::network> void same_as_text(std::string_
   EXPECT_TRUE(std::equal(p.plan.buffers.begin(), p.plan.buffers.end(), own.plan.buffers.begin(), own.plan.buffers.end()));
   EXPECT_TRUE(std::equal(p.plan.ranks.begin(), p.plan.ranks.end(), own.plan.ranks.begin(), own.plan.ranks.end()));
   EXPECT_TRUE(std::equal(p.parts.begin(), p.parts.end(), own.parts.begin(), own.parts.end()));
+  const auto items = runtime::weights_of(own);
   for (int rank = 0; rank < own.ranks(); ++rank) {
-    std::vector<int> groups;
     std::int64_t bytes = 0;  // that the rank holds
-    for (const auto& n : runtime::weights_of(own, rank, groups)) {
+    for (const auto& n : items[rank]) {
       bytes += n.packed_bytes;
       for (const auto& q : n.parameters) bytes += n.packed_bytes ? 0 : q.bytes();
     }
@@ -108,8 +108,7 @@ TEST(Splits, TilesShareTheirWeights) {
                           }),
             4);
   const auto packed = [](const runtime::program& of) {
-    std::vector<int> groups;
-    const auto items = runtime::weights_of(of, 0, groups);
+    const auto items = runtime::weights_of(of)[0];
     return std::count_if(items.begin(), items.end(), [](const auto& i) { return i.packed_bytes > 0; });
   };
   EXPECT_EQ(packed(assembly::program_of<digits::network, tiled>), packed(assembly::program_of<digits::network, whole>));

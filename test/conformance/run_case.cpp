@@ -45,11 +45,10 @@ struct compare final : frames::sink {
 std::int64_t run_rank(const runtime::program& p, int rank, const std::string& weights_file, const tensors& in,
                       const tensors& out, channels::communicator& ranks) {
   const weights::file file(weights_file, p.network, p.weights);
-  std::vector<int> groups;
-  const auto needs = runtime::weights_of(p, rank, groups);
-  const weights::store store(file, needs);
+  const runtime::needed_weights needed(p, rank);
+  const weights::store store(file, needed.items());
   const auto end = ranks.connect(runtime::paths_of(p.plan, p.plan.in_flight));
-  runtime::executor executor(p, rank, store, *end, p.plan.in_flight);
+  runtime::executor executor(p, rank, {store, needed.of_plan(0)}, *end, p.plan.in_flight);
   feed source(in);
   compare sink(out);
   runtime::figures measured;

@@ -28,7 +28,7 @@ struct kind {
 };
 
 // If a sum differs, increase algorithm::packed_form, and copy the numbers that the test prints, and that form, to here.
-constexpr int form = 1;
+constexpr int expected_form = 1;
 constexpr kind kinds[] = {
     {"direct", {.channels = 37, .kernel = {3, 3}, .bias = true}, {1, 20, 9, 9}, 0, 34752, 9.18602126425},
     {"direct 1x1", {.channels = 40, .kernel = {1, 1}, .bias = true}, {1, 33, 9, 9}, 0, 6528, 2.62934223892},
@@ -79,7 +79,7 @@ void check(const kind& k) {
 }
 
 TEST(packed, is_of_the_form_that_its_number_says) {
-  EXPECT_EQ(algorithm::packed_form, form) << "the numbers above are those of another form";
+  EXPECT_EQ(algorithm::packed_form, expected_form) << "the numbers above are those of another form";
   for (const auto& k : kinds) check(k);
 }
 

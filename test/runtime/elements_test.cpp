@@ -23,7 +23,7 @@ using namespace dice;
 
 constexpr int elements = 7;
 using frame = std::array<std::uint8_t, elements>;
-constexpr tensor::type bytes({1, elements}, tensor::number::uint8);
+constexpr tensor::type byte_frame({1, elements}, tensor::number::uint8);
 
 frame given(std::int64_t number) {
   frame out;
@@ -41,14 +41,14 @@ void invert(const kernels::task& t, const kernels::buffers& b) {
 
 struct given_frames final : frames::source {
   void fill(int, std::int64_t number, std::byte* to, const tensor::type& as) override {
-    EXPECT_EQ(as, bytes);
+    EXPECT_EQ(as, byte_frame);
     EXPECT_THROW(frames::floats(to, as), std::logic_error);
     std::memcpy(to, given(number).data(), elements);
   }
 };
 struct results final : frames::sink {
   void take(int, std::int64_t number, const std::byte* from, const tensor::type& as) override {
-    EXPECT_EQ(as, bytes);
+    EXPECT_EQ(as, byte_frame);
     std::memcpy(all[number].data(), from, elements);
   }
   std::map<std::int64_t, frame> all;
@@ -59,7 +59,7 @@ TEST(elements, bytes_pass_through_ranks) {
   std::vector<graph::layer_info> layers(5);
   std::vector<graph::edge> edges;
   for (int l = 0; l < 5; ++l) {
-    layers[l].op = "Invert", layers[l].output = bytes;
+    layers[l].op = "Invert", layers[l].output = byte_frame;
     if (l > 0) layers[l].first_edge = l - 1, layers[l].edges = 1, edges.push_back({l - 1, l});
   }
   layers[0].is_input = true, layers[4].is_output = true, layers[4].view = 0;
@@ -95,10 +95,10 @@ TEST(elements, bytes_pass_through_ranks) {
   for (int r = 0; r < 2; ++r)
     ranks.emplace_back([&, r] {
       channels::in_process::communicator all(hub, r);
-      std::vector<int> groups;
-      const weights::store none({}, nullptr, runtime::weights_of(p, r, groups));
+      const runtime::needed_weights needed(p, r);
+      const weights::store none({}, nullptr, needed.items());
       const auto end = all.connect(runtime::paths_of(p.plan, p.plan.in_flight));
-      runtime::executor e(p, r, none, *end, p.plan.in_flight);
+      runtime::executor e(p, r, {none, needed.of_plan(0)}, *end, p.plan.in_flight);
       given_frames in;
       runtime::figures measured;
       e.run(frames, &in, &out, measured);

@@ -77,13 +77,12 @@ bool run(const toy::program& toy, std::int64_t frames, std::int64_t warmup = 0, 
       channels::in_process::communicator ranks(hub, r);
       try {
         const weights::file w(file.path, p.network, p.weights);
-        std::vector<int> groups;
-        const auto needs = runtime::weights_of(p, r, groups);
-        const weights::store store(w, needs);
+        const runtime::needed_weights needed(p, r);
+        const weights::store store(w, needed.items());
         const auto end = ranks.connect(runtime::paths_of(p.plan, in_flight));
         std::optional<toy::fake_accelerator> other;
         if (accelerate(r)) other.emplace();
-        runtime::executor e(p, r, store, *end, in_flight, other ? &*other : nullptr, direct);
+        runtime::executor e(p, r, {store, needed.of_plan(0)}, *end, in_flight, other ? &*other : nullptr, direct);
         feed in;
         check out;
         in.left = out.left = &left;

@@ -111,14 +111,13 @@ struct trial {
       threads.emplace_back([&, r] {
         channels::in_process::communicator ranks(hub, r);
         try {
-          std::vector<int> groups;
-          const weights::file w(file, p.network, p.weights);
-          const weights::store store(w, runtime::weights_of(p, r, groups));
+          const runtime::needed_weights needed(p, r);
+          const weights::store store(weights::file(file, p.network, p.weights), needed.items());
           bad_link end(ranks.connect(runtime::paths_of(p.plan, p.plan.in_flight)), lost_message, lost_from);
           end.waits_for = waits_for;
           std::optional<toy::fake_accelerator> other;
           if (r == accelerator) other.emplace();
-          runtime::executor e(p, r, store, end, p.plan.in_flight, other ? &*other : nullptr);
+          runtime::executor e(p, r, {store, needed.of_plan(0)}, end, p.plan.in_flight, other ? &*other : nullptr);
           runtime::figures f;
           const auto at = static_cast<std::size_t>(r);
           const runtime::frame_limit allowed{limit, [&](std::int64_t, int) { ADD_FAILURE() << "no rank hangs"; }};

@@ -225,17 +225,18 @@ class stream_job::ranks {
     std::vector<std::string> warnings;
     std::string memory;
     fail(me.check_memory(0, memory));
-    const auto error =
-        rank_session::attempt([&] { warning = me.equip(options_.weights, options_.packed, in_flight(), options_.verify); });
+    const auto error = attempt([&] {
+      warning = me.equip({options_.weights, options_.packed, options_.verify}, in_flight());
+    });
     if (!memory.empty()) warning += (warning.empty() ? "has little memory: " : "; has little memory: ") + memory;
     fail(me.agree(error, warning.empty() ? warning : me.where_text() + " " + warning, warnings));
-    auto mistake = rank_session::attempt([&] {
+    auto mistake = attempt([&] {
       for (const auto& text : warnings)
         if (me.rank() == 0) warn(text);
     });
     std::string late;
-    fail(me.connect(in_flight(), false, late, options_.check_numbers));
-    if (mistake.empty() && !late.empty()) mistake = rank_session::attempt([&] { warn(me.where_text() + ": " + late); });
+    fail(me.connect({in_flight(), false, options_.check_numbers}, late));
+    if (mistake.empty() && !late.empty()) mistake = attempt([&] { warn(me.where_text() + ": " + late); });
     fail(me.agree(mistake.empty() ? mistake : "engine_options::warn threw: " + mistake));
   }
   void warn(const std::string& warning) {

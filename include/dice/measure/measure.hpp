@@ -83,7 +83,7 @@ class measurement {
     for (auto stage : {&measurement::prepare, &measurement::measure_units, &measurement::measure_connections,
                        &measurement::measure_messages})
       if (const auto error = (this->*stage)(); !error.empty()) return error;
-    return me_.agree(job::rank_session::attempt([&] {
+    return me_.agree(job::attempt([&] {
       if (rank_ != 0) return;
       files::write_text(files_.out, measured_json(program_, measured_));
       text::print(measured_table(program_, measured_));
@@ -115,9 +115,9 @@ class measurement {
   /// Starts threads and GPUs, and collects host and unit of every rank.
   [[gnu::cold]] std::string prepare() {
     std::string warning;
-    const auto error = job::rank_session::attempt([&] {
+    const auto error = job::attempt([&] {
       if (rank_ == 0) files::require_writable(files_.out);
-      if (program_.has_accelerators()) warning = me_.equip(files_.weights, files_.packed, program_.plan.in_flight);
+      if (program_.has_accelerators()) warning = me_.equip({files_.weights, files_.packed}, program_.plan.in_flight);
       else warning = me_.start_threads();
       data_.resize(sizes.back());
       if (rank_ == 0 && is_weights(files_.out))
@@ -130,7 +130,7 @@ class measurement {
     auto first = me_.agree(error, mine.text(), all);
     if (first.empty() && program_.has_accelerators()) {
       std::string more;
-      first = me_.connect(program_.plan.in_flight, false, more);
+      first = me_.connect({program_.plan.in_flight}, more);
       if (!more.empty()) warning += (warning.empty() ? "" : "; ") + more;
     }
     if (!first.empty()) return first;
@@ -161,11 +161,11 @@ class measurement {
       if (now.empty()) continue;
       tell("measuring " + now);
       job::record mine;
-      const auto error = job::rank_session::attempt([&] {
+      const auto error = job::attempt([&] {
         if (turn(rank_) != t || again(rank_)) return;
         const auto ms = on_gpu(rank_) ? gpu_times() : cpu_times();
         mine.put(on_gpu(rank_) ? me_.accelerator_memory().name : detail::cpu_name());
-        mine.put(on_gpu(rank_) ? 0 : me_.threads());
+        mine.put(on_gpu(rank_) ? 0 : me_.own().threads());
         mine.put(text::json_number(on_gpu(rank_) ? 0 : memory_bytes_per_s()));
         for (const double v : ms) mine.put(text::json_number(v));
       });
@@ -302,13 +302,13 @@ class measurement {
     }
     constexpr int each = detail::handled_sizes.size() + 2;
     std::unique_ptr<channels::endpoint> end;
-    if (const auto wrong = me_.agree(job::rank_session::attempt([&] { end = ranks_.connect(paths); })); !wrong.empty())
+    if (const auto wrong = me_.agree(job::attempt([&] { end = ranks_.connect(paths); })); !wrong.empty())
       return wrong;
     for (std::size_t k = 0; k < first.size(); ++k) {
       const int a = first[k], b = receiver(k), path = static_cast<int>(k) * each;
       tell("measuring the CPU time of messages from " + host(a) + " to " + host(b));
       job::record mine;
-      const auto error = job::rank_session::attempt([&] {
+      const auto error = job::attempt([&] {
         if (rank_ != a && rank_ != b) return;
         detail::message_trial trial(*end, path, path + each - 2, rank_ == a, data_.data());
         for (const double t : trial.run(connection_between(host(a), host(b)))) mine.put(text::json_number(t));
@@ -318,7 +318,7 @@ class measurement {
       messages_of(host(a)).sending = handled(all[a]);
       messages_of(host(b)).receiving = handled(all[b]);
     }
-    return me_.agree(job::rank_session::attempt([&] { end->settle(); }));
+    return me_.agree(job::attempt([&] { end->settle(); }));
   }
 
   platform::link connection_between(const std::string& a, const std::string& b) const {
@@ -355,7 +355,7 @@ class measurement {
       const auto &from = hosts_[a], &to = hosts_[b];
       tell("measuring messages " + (from == to ? "within " + from : "between " + from + " and " + to));
       platform::link found;
-      const auto error = job::rank_session::attempt([&] {
+      const auto error = job::attempt([&] {
         if (rank_ == a) found = ping(b);
         if (rank_ == b) pong(a);
       });

@@ -55,6 +55,7 @@ struct unit {
   numbers precision = numbers::float32;  ///< of a GPU
   bool direct = false;                   ///< convolutions only as sums of products (direct_convolutions)
 
+  friend constexpr bool operator==(const unit&, const unit&) = default;
   constexpr platform::processor processor() const {
     return what == kind::gpu ? platform::processor::gpu : platform::processor::cpu;
   }

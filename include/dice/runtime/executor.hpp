@@ -20,7 +20,7 @@
 #include "dice/runtime/recorder.hpp"
 #include "dice/runtime/segment_runner.hpp"
 #include "dice/runtime/transfers.hpp"
-#include "dice/weights/store.hpp"
+#include "dice/runtime/weights_of.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -43,17 +43,17 @@ namespace dice::runtime {
 /// A frame allocates only its timestamps in the figures.
 class executor {
  public:
-  /// `store` holds the weights of weights_of(p, rank), in the memory of the accelerator `on` if there is one; `end` is
-  /// connected to paths_of(p.plan, in_flight), and with `direct` is given addresses in the memory of `on`. All must outlive
-  /// this. `checks_numbers`: a frame or result that is not finite throws std::runtime_error.
-  executor(const program& p, int rank, const weights::store& store, channels::endpoint& end, int in_flight,
+  /// `weights` are in the memory of the accelerator `on` if there is one; `end` is connected to paths_of(p.plan, in_flight),
+  /// and with `direct` is given addresses in the memory of `on`. All must outlive this, but not the list of items.
+  /// `checks_numbers`: a frame or result that is not finite throws std::runtime_error.
+  executor(const program& p, int rank, const group_weights& weights, channels::endpoint& end, int in_flight,
            kernels::accelerator* on = nullptr, bool direct = false, bool checks_numbers = false)
       : program_(p),
         me_(p.plan.ranks[rank]),
         end_(end),
         in_flight_(in_flight),
         arena_(me_, slots_of(me_, in_flight), on),
-        kernels_(p, rank, store, arena_),
+        kernels_(p, weights, arena_),
         box_(letter_paths(p.plan, in_flight), static_cast<int>(p.plan.messages.size()), rank, end),
         turns_(box_, p.plan, rank, in_flight),
         io_(p, rank, end, slots_of(me_, in_flight), turns_),

@@ -3,7 +3,6 @@
 #include "dice/runtime/arena.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/runtime/weights_of.hpp"
-#include "dice/weights/store.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -15,16 +14,13 @@
 
 namespace dice::runtime {
 
-/// Calls the kernels of a rank with its tensors and weights. The constructor's arguments must outlive it.
+/// Calls the kernels of a rank with its tensors and weights. The program, the store and the arena must outlive it.
 class kernel_calls {
  public:
-  /// `store` holds weights_of(p, rank).
-  kernel_calls(const program& p, int rank, const weights::store& store, const arena& tensors)
+  kernel_calls(const program& p, const group_weights& weights, const arena& tensors)
       : program_(p), arena_(tensors), plain_(p.plan.groups.size()), packed_(p.plan.groups.size()) {
-    std::vector<int> groups;
-    static_cast<void>(weights_of(p, rank, groups));
-    for (std::size_t g = 0; g < groups.size(); ++g)
-      if (groups[g] >= 0) plain_[g] = store.plain(groups[g]), packed_[g] = store.packed(groups[g]);
+    for (std::size_t g = 0; g < weights.items.size(); ++g)
+      if (const int i = weights.items[g]; i >= 0) plain_[g] = weights.in.plain(i), packed_[g] = weights.in.packed(i);
     int most = 1;
     for (const auto& s : p.plan.steps) most = std::max(most, s.operands);
     inputs_.resize(most);

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <span>
 #include <string>
 #include <utility>
@@ -41,23 +42,21 @@ constexpr std::int64_t stored_bytes(std::span<const item> items) {
 }
 
 /// A rank's weights: those read in place are mapped read-only, the others packed in one block or mapped from a file of
-/// packed weights. Maps nothing else.
+/// packed weights. Maps nothing else. Items are numbered in the order in which they came.
 class store {
  public:
   store() = default;
-  /// Maps and packs `items`, in that order. Throws files::error, std::bad_alloc.
-  store(const file& from, std::span<const item> items) {
+  /// Maps and packs `items`. Throws files::error, std::bad_alloc.
+  store(const file& from, std::span<const item> items) : kept_(items.size()) {
     std::int64_t packed = 0;
     for (const auto& n : items) {
       for (const auto& p : n.parameters) check(from, p);
-      locations_.push_back({static_cast<int>(pointers_.size()), nullptr});
-      pointers_.resize(pointers_.size() + n.parameters.size());
       packed += item::aligned(n.packed_bytes);
     }
-    packed_ = block(packed);
+    blocks_.push_back(block(packed));
+    std::byte* at = blocks_.back().data();
     map_plain(from, items);
     gather_plain(from, items);
-    std::int64_t at = 0;
     std::vector<const void*> plain;
     for (std::size_t i = 0; i < items.size(); ++i) {
       if (!items[i].packed_bytes) continue;
@@ -76,39 +75,50 @@ class store {
         }
         plain.push_back(start);
       }
-      locations_[i].packed = packed_.data() + at;
-      if (items[i].pack) items[i].pack(items[i].kernel, plain, packed_.data() + at);
+      kept_[i].packed = at;
+      if (items[i].pack) items[i].pack(items[i].kernel, plain, at);
       at += item::aligned(items[i].packed_bytes);
     }
   }
 
   /// `items` lie one after the other from `at` on, with the sizes of stored_bytes(), in `pages` or, if that is empty, in
   /// other memory.
-  store(files::mapped pages, const std::byte* at, std::span<const item> items) {
+  store(files::mapped pages, const std::byte* at, std::span<const item> items) : kept_(items.size()) {
     mappings_.push_back(std::move(pages));
-    for (const auto& n : items) {
-      locations_.push_back({static_cast<int>(pointers_.size()), n.packed_bytes ? at : nullptr});
-      if (n.packed_bytes) at += item::aligned(n.packed_bytes);
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const auto& n = items[i];
+      if (n.packed_bytes) {
+        kept_[i].packed = at;
+        at += item::aligned(n.packed_bytes);
+        continue;
+      }
       for (const auto& p : n.parameters) {
-        pointers_.push_back(at);
-        if (!n.packed_bytes) at += item::aligned(p.bytes());
+        kept_[i].plain.push_back(at);
+        at += item::aligned(p.bytes());
       }
     }
   }
 
-  /// The parameters of item `i`, in place; null if it is packed or has none.
-  const void* const* plain(int i) const {
-    const auto& kept = locations_[i];
-    if (kept.packed || kept.first >= static_cast<int>(pointers_.size())) return nullptr;
-    return pointers_.data() + kept.first;
+  /// Adds the items of another store after its own, whose addresses stay the same.
+  void add(store&& more) {
+    const auto append = [](auto& to, auto& from) {
+      to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+    };
+    append(kept_, more.kept_);
+    append(mappings_, more.mappings_);
+    append(blocks_, more.blocks_);
   }
+
+  int size() const { return static_cast<int>(kept_.size()); }
+  /// The parameters of item `i`, in place; null if it is packed or has none.
+  const void* const* plain(int i) const { return kept_[i].plain.empty() ? nullptr : kept_[i].plain.data(); }
   /// The packed weights of item `i`, or null.
-  const std::byte* packed(int i) const { return locations_[i].packed; }
+  const std::byte* packed(int i) const { return kept_[i].packed; }
 
  private:
-  struct location {
-    int first;
-    const std::byte* packed;
+  struct kept {
+    std::vector<const void*> plain;
+    const std::byte* packed = nullptr;
   };
 
   static void check(const file& from, const graph::parameter& p) {
@@ -133,9 +143,9 @@ class store {
       for (std::size_t k = 0; !items[i].packed_bytes && k < items[i].parameters.size(); ++k) {
         const auto& p = items[i].parameters[k];
         if (p.in_place()) continue;
-        gathered_.push_back(block(p.bytes()));
-        gather(from, p, gathered_.back().data());
-        pointers_[static_cast<std::size_t>(locations_[i].first) + k] = gathered_.back().data();
+        blocks_.push_back(block(p.bytes()));
+        gather(from, p, blocks_.back().data());
+        kept_[i].plain[k] = blocks_.back().data();
       }
   }
 
@@ -143,15 +153,17 @@ class store {
   void map_plain(const file& from, std::span<const item> items) {
     struct part {
       std::int64_t begin, end;
-      std::size_t pointer;
+      const void** pointer;
     };
     std::vector<part> parts;
     for (std::size_t i = 0; i < items.size(); ++i)
-      if (!items[i].packed_bytes)
+      if (!items[i].packed_bytes) {
+        kept_[i].plain.resize(items[i].parameters.size());
         for (std::size_t k = 0; k < items[i].parameters.size(); ++k) {
           const auto& p = items[i].parameters[k];
-          if (p.in_place()) parts.push_back({p.offset, p.end(), static_cast<std::size_t>(locations_[i].first) + k});
+          if (p.in_place()) parts.push_back({p.offset, p.end(), &kept_[i].plain[k]});
         }
+      }
     std::sort(parts.begin(), parts.end(), [](const part& a, const part& b) { return a.begin < b.begin; });
     constexpr std::int64_t near = 4096;
     for (std::size_t i = 0, j; i < parts.size(); i = j) {
@@ -159,15 +171,13 @@ class store {
       for (j = i + 1; j < parts.size() && parts[j].begin <= end + near; ++j) end = std::max(end, parts[j].end);
       const std::byte* start = nullptr;
       mappings_.push_back(from.map(parts[i].begin, end, start));
-      for (auto k = i; k < j; ++k) pointers_[parts[k].pointer] = start + (parts[k].begin - parts[i].begin);
+      for (auto k = i; k < j; ++k) *parts[k].pointer = start + (parts[k].begin - parts[i].begin);
     }
   }
 
-  std::vector<location> locations_;
-  std::vector<const void*> pointers_;
+  std::vector<kept> kept_;
   std::vector<files::mapped> mappings_;
-  block packed_;
-  std::vector<block> gathered_;
+  std::vector<block> blocks_;
 };
 
 /// Packs `items` one by one and passes them to put(offset, from, bytes), with offsets by stored_bytes(), until a call
