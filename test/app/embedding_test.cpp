@@ -227,6 +227,7 @@ TEST(Embedding, OlderNamesStillWork) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
   EXPECT_TRUE(engine.takes() && engine.gives<digits::scores>());
+  static_assert(std::is_same_v<dice::runtime::tensor, dice::frames::tensor>);
 #pragma GCC diagnostic pop
 }
 

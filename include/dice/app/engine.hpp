@@ -26,6 +26,11 @@
 
 namespace dice {
 
+namespace runtime {
+/// The older name of frames::tensor, until 1.0.
+using tensor [[deprecated("use dice::frames::tensor")]] = frames::tensor;
+}  // namespace runtime
+
 namespace app {
 
 namespace detail {

@@ -34,8 +34,8 @@
 
 namespace dice::job {
 
-/// Where a rank looks for weights.
-struct weights_wish {
+/// Which weights a rank uses.
+struct weights_files {
   std::string plain;    ///< the weights file; empty: where --weights looks by default
   std::string packed;   ///< the file of packed weights; if neither file is named, one next to the program comes first
   bool verify = false;  ///< compare them with their digests first
@@ -85,9 +85,9 @@ class equipment {
     accelerator_->expect({me.weight_bytes, runtime::slots_of(me, in_flight) * me.frame_bytes + me.scratch_bytes, workspace});
   }
 
-  /// Maps the rank's weights, or copies them to its accelerator: those of `wish.packed`, or packs those of `wish.plain`.
+  /// Maps the rank's weights, or copies them to its accelerator: those of `named.packed`, or packs those of `named.plain`.
   /// Tells `all` which they are. Returns a warning, or "". Throws.
-  [[gnu::cold]] std::string get_weights(const weights_wish& wish, agreement& all) {
+  [[gnu::cold]] std::string get_weights(const weights_files& named, agreement& all) {
     const auto& program = in_.program;
     std::string warning;
     const auto warn = [&](const std::string& more) { warning += (warning.empty() || more.empty() ? "" : "; ") + more; };
@@ -95,27 +95,27 @@ class equipment {
     const auto& own = items[rank_];
     needed_ = {program, rank_};
     verified_ = {};
-    auto path = wish.packed.empty() && wish.plain.empty() ? weights::packed_beside() : wish.packed;
+    auto path = named.packed.empty() && named.plain.empty() ? weights::packed_beside() : named.packed;
     std::string unfit;  // why the file next to the program cannot be used
     if (!path.empty()) try {
-        const weights::packed_file file(path, runtime::packed_identity(program), items, !wish.packed.empty(), option());
+        const weights::packed_file file(path, runtime::packed_identity(program), items, !named.packed.empty(), option());
         file.require(rank_);
-        if (wish.packed.empty())
+        if (named.packed.empty())
           warn(weights::require_current(file, program.network, program.weights, program.weights_folder));
-        if (wish.verify) verified_ = weights::verify(file, rank_, own, runtime::item_names(program, rank_));
+        if (named.verify) verified_ = weights::verify(file, rank_, own, runtime::item_names(program, rank_));
         all.uses_weights(file.about().content, path);
         store_ = accelerator_ ? uploaded(own, [&](auto put) { file.each_piece(rank_, own, put); }) : file.map(rank_, own);
         if (accelerator_) accelerator_->remember_beside(path);
         return warning;
       } catch (const files::error& e) {
-        if (!wish.packed.empty()) throw;
+        if (!named.packed.empty()) throw;
         unfit = e.what();
-        if (wish.verify) throw files::error(unfit + ", or delete it");
+        if (named.verify) throw files::error(unfit + ", or delete it");
       }
     try {
-      path = weights::find(program.weights, wish.plain, program.weights_folder, option());
+      path = weights::find(program.weights, named.plain, program.weights_folder, option());
     } catch (const files::error& e) {
-      if (!program.board.empty() && wish.plain.empty())
+      if (!program.board.empty() && named.plain.empty())
         throw files::error(unfit.empty() ? "there are no weights: '" + weights::program_path() +
                                                ".packed' is missing; unpack the package of this host again, or name weights "
                                                "with --packed or " +
@@ -127,7 +127,7 @@ class equipment {
     if (!unfit.empty()) warn("packs its weights at start, because " + unfit);
     const weights::file file(path, program.network, program.weights, option());
     all.uses_weights(file.content(), path);
-    if (wish.verify) verified_ = weights::verify(file, own);
+    if (named.verify) verified_ = weights::verify(file, own);
     store_ = stored(file, own);
     if (accelerator_) accelerator_->remember_beside(path);
     return warning;

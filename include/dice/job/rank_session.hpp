@@ -59,13 +59,13 @@ class rank_session : public agreement {
   std::string start_threads() { return own_.start_threads(sharers_); }
 
   /// Starts the calling thread's team, opens the rank's accelerator and gets its weights. Returns a warning, or "". Throws.
-  [[gnu::cold]] std::string equip(const weights_wish& wish, int in_flight) {
+  [[gnu::cold]] std::string equip(const weights_files& named, int in_flight) {
     auto warning = start_threads();
     const auto warn = [&](const std::string& more) { warning += (warning.empty() || more.empty() ? "" : "; ") + more; };
     if (in_.program.board.empty()) warn(host_elsewhere());  // else its weights belong to the host, whatever that is called
     own_.open_accelerator(in_flight);
-    warn(own_.get_weights(wish, *this));
-    plain_weights_ = wish.plain;
+    warn(own_.get_weights(named, *this));
+    plain_weights_ = named.plain;
     return warning;
   }
 
