@@ -18,21 +18,21 @@ int main() {
   const auto problem = cost::problem_of(cost::setting_of<whole, lab>);
   const auto tell = [&](const meta::array<cost::stage>& stages) {
     int last = -1;  // layer
-    for (int l = 0; l < problem.piece_of.size(); ++l)
-      if (problem.piece_of[l] < stages[0].last) last = l;
+    for (int l = 0; l < problem.cut_unit_of.size(); ++l)
+      if (problem.cut_unit_of[l] < stages[0].last) last = l;
     const auto expected = cost::predict(problem, stages);
     std::printf("%d %d %.6g %.6g\n", stages[0].device, stages.size() == 1 ? -1 : last, expected.throughput,
                 expected.latency * 1e3);
   };
-  for (int cut = 1; cut < problem.pieces; ++cut) {
+  for (int cut = 1; cut < problem.cut_units; ++cut) {
     meta::array<cost::stage> stages;
     stages.push_back({0, 0, cut});
-    stages.push_back({1, cut, problem.pieces});
+    stages.push_back({1, cut, problem.cut_units});
     // Only cuts that keep the order of ids can be written as to<…> and from<…>.
     bool in_order = true;
     int last = -1;
-    for (int l = 0; l < problem.piece_of.size(); ++l)
-      if (problem.piece_of[l] < cut) {
+    for (int l = 0; l < problem.cut_unit_of.size(); ++l)
+      if (problem.cut_unit_of[l] < cut) {
         in_order = in_order && last == l - 1;
         last = l;
       }
@@ -40,7 +40,7 @@ int main() {
   }
   for (const int device : {0, 1}) {
     meta::array<cost::stage> alone;
-    alone.push_back({device, 0, problem.pieces});
+    alone.push_back({device, 0, problem.cut_units});
     tell(alone);
   }
   using best = best_mapping<whole, lab, throughput, in_order>;

@@ -79,9 +79,9 @@ class Lab(bed.Bed):
         """Each host has one rank, which has some of the layers."""
         bed.show(f"measures links between {', '.join(hosts)}")
         names = [name for name, *_ in self.table(LINKS)]
-        pieces = [names[k:k + 1] for k in range(1, len(hosts))]
+        cut_units = [names[k:k + 1] for k in range(1, len(hosts))]
         text = f"mapping<dev<0, threads<1>>, layers<{', '.join([names[0], *names[len(hosts):]])}>" + "".join(
-            f", dev<{k}, threads<1>>, layers<{', '.join(piece)}>" for k, piece in enumerate(pieces, 1)) + ">"
+            f", dev<{k}, threads<1>>, layers<{', '.join(cut_unit)}>" for k, cut_unit in enumerate(cut_units, 1)) + ">"
         file = self.work / "profiles/links.json"
         self.start(f"{LINKS}_any", hosts, "--mapping", text, "--measure", file)
         bed.show()

@@ -218,9 +218,9 @@ TEST(explain, layers_that_take_longer_than_predicted_are_known_by_their_stage) {
     run.stages[1].seconds *= times;
     run.busy[1] *= times;
     const auto seen = advice::detail::as_seen(f, p, run, expected);
-    const int cut = seen.piece_of[p.plan.groups[run.stages[1].groups[0]].anchor];
+    const int cut = seen.cut_unit_of[p.plan.groups[run.stages[1].groups[0]].anchor];
     EXPECT_NEAR(seen.time(0, 0, cut), run.busy[0], 1e-12);
-    EXPECT_NEAR(seen.time(0, cut, seen.pieces), run.busy[1], 1e-12);
+    EXPECT_NEAR(seen.time(0, cut, seen.cut_units), run.busy[1], 1e-12);
     const auto found = advice::advised(f, p, run).advice;
     EXPECT_EQ(found.find(present), std::string::npos) << found;  // no gain over itself
   }

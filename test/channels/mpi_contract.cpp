@@ -30,8 +30,8 @@ int main(int argc, char** argv) {
   dice::channels::mpi::communicator ranks;
   try {
     contract::run(ranks);
-    dice::channels::mpi::communicator in_pieces(MPI_COMM_WORLD, 1000);
-    contract::run(in_pieces);
+    dice::channels::mpi::communicator in_chunks(MPI_COMM_WORLD, 1000);
+    contract::run(in_chunks);
     contract::settle(ranks);
     contract::wake(ranks);
     const auto limit = eager_limit();

@@ -1,4 +1,4 @@
-// Pieces and costs of a network, and predictions of its mappings: against numbers computed by hand.
+// Cut units and costs of a network, and predictions of its mappings: against numbers computed by hand.
 #include "two_hosts.hpp"
 
 #include <gtest/gtest.h>
@@ -23,24 +23,24 @@ TEST(roofline, is_the_longer_of_computing_and_moving) {
   static_assert(cost::roofline_seconds(view, 0, on) == 0 && cost::roofline_seconds(view, 9, on) == 0);
 }
 
-TEST(pieces, are_what_one_kernel_computes) {
+TEST(cut_units, are_what_one_kernel_computes) {
   const cost::problem p = cost::problem_of(cost::setting_of<net, two>);
-  // conv1 and relu1 form one piece, and conv2, add1 and relu2; each other layer is a piece.
-  EXPECT_EQ(p.piece_of[1], p.piece_of[2]);
-  EXPECT_EQ(p.piece_of[3], p.piece_of[5]);
-  EXPECT_EQ(p.pieces, net::size - 3);
+  // conv1 and relu1 form one cut unit, and conv2, add1 and relu2; each other layer is a cut unit.
+  EXPECT_EQ(p.cut_unit_of[1], p.cut_unit_of[2]);
+  EXPECT_EQ(p.cut_unit_of[3], p.cut_unit_of[5]);
+  EXPECT_EQ(p.cut_units, net::size - 3);
   // Between conv1 and conv2 relu1's result crosses once, though two layers read it.
-  EXPECT_EQ(p.crossing[p.piece_of[3]], 4 * 256);
-  EXPECT_EQ(p.messages[p.piece_of[3]], 1);
+  EXPECT_EQ(p.crossing[p.cut_unit_of[3]], 4 * 256);
+  EXPECT_EQ(p.messages[p.cut_unit_of[3]], 1);
   // After pool1 the tensor that pool2 reads crosses, too.
-  EXPECT_EQ(p.crossing[p.piece_of[7]], 4 * (64 + 256));
-  EXPECT_EQ(p.messages[p.piece_of[7]], 2);
+  EXPECT_EQ(p.crossing[p.cut_unit_of[7]], 4 * (64 + 256));
+  EXPECT_EQ(p.messages[p.cut_unit_of[7]], 2);
   EXPECT_EQ(p.crossing[0], 0);
-  EXPECT_EQ(p.crossing[p.pieces], 0);
+  EXPECT_EQ(p.crossing[p.cut_units], 0);
   // Fused layers cost nothing extra.
   const auto& s = cost::setting_of<net, two>;
   const auto& c = p.kinds[0];
-  EXPECT_EQ(c.seconds[p.piece_of[1] + 1] - c.seconds[p.piece_of[1]], s.seconds[0][1]);
+  EXPECT_EQ(c.seconds[p.cut_unit_of[1] + 1] - c.seconds[p.cut_unit_of[1]], s.seconds[0][1]);
 }
 
 TEST(predicted, follows_its_equations) {

@@ -274,11 +274,11 @@ TEST(writer, keeps_partial_files) {
   EXPECT_FALSE(fs::exists(at.path / "a.partial"));
 }
 
-// FIPS 180-4's examples and each length around a block's end, whole and in pieces.
+// FIPS 180-4's examples and each length around a block's end, whole and in chunks.
 TEST(sha256, of_known_texts) {
-  const auto sum = [](std::string_view text, std::size_t piece = 1000) {
+  const auto sum = [](std::string_view text, std::size_t chunk = 1000) {
     files::sha256 out;
-    for (; !text.empty(); text.remove_prefix(std::min(piece, text.size()))) out.add(text.substr(0, piece));
+    for (; !text.empty(); text.remove_prefix(std::min(chunk, text.size()))) out.add(text.substr(0, chunk));
     return out.text();
   };
   EXPECT_EQ(sum(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
@@ -287,7 +287,7 @@ TEST(sha256, of_known_texts) {
             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
   EXPECT_EQ(sum(std::string(1'000'000, 'a')), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
   for (std::size_t n = 50; n < 140; ++n)
-    for (const std::size_t piece : {1, 7, 64}) EXPECT_EQ(sum(std::string(n, 'q'), piece), sum(std::string(n, 'q'))) << n;
+    for (const std::size_t chunk : {1, 7, 64}) EXPECT_EQ(sum(std::string(n, 'q'), chunk), sum(std::string(n, 'q'))) << n;
 }
 
 TEST(host_lock, is_held_by_one) {

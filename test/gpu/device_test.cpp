@@ -21,7 +21,7 @@ void wait(device& d) {
 }
 const std::byte* bytes(const std::vector<float>& v) { return reinterpret_cast<const std::byte*>(v.data()); }
 
-// More than one of the pieces in which weights travel, and not a multiple of them.
+// More than one of the chunks in which weights travel, and not a multiple of them.
 TEST(device, uploads_whole_blocks) {
   device d(0);
   std::vector<float> content(3'000'001);

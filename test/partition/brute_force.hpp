@@ -8,13 +8,13 @@
 
 namespace test {
 
-/// Calls f with every sequence of stages that covers the pieces: on different devices (`in_order`: each later than the one
-/// before), and if `repeats` also those of up to 4 stages in which a device returns, but not at once.
+/// Calls f with every sequence of stages that covers the cut units: on different devices (`in_order`: each later than the
+/// one before), and if `repeats` also those of up to 4 stages in which a device returns, but not at once.
 inline void each_mapping(const dice::cost::problem& p, bool in_order, bool repeats,
                          const std::function<void(const dice::meta::array<dice::cost::stage>&)>& f) {
   dice::meta::array<dice::cost::stage> stages;
   const std::function<void(int, bool, bool)> extend = [&](int first, bool distinct, bool ordered) {
-    if (first == p.pieces) {
+    if (first == p.cut_units) {
       if (distinct ? ordered || !in_order : repeats && stages.size() <= 4) f(stages);
       return;
     }
@@ -23,7 +23,7 @@ inline void each_mapping(const dice::cost::problem& p, bool in_order, bool repea
       for (const auto& s : stages) used = used || s.device == d;
       const int last = stages.empty() ? -1 : stages[stages.size() - 1].device;
       if (d == last) continue;
-      for (int end = first + 1; end <= p.pieces; ++end) {
+      for (int end = first + 1; end <= p.cut_units; ++end) {
         stages.push_back({d, first, end});
         if (stages.size() <= p.devices.size() || (repeats && stages.size() <= 4))
           extend(end, distinct && !used, ordered && d > last);

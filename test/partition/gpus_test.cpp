@@ -71,7 +71,7 @@ TEST(gpus, need_memory_for_what_they_do_not_fuse) {
   constexpr auto& view = platform::cluster_values<cluster<host<"g", with_gpu<1_MiB, 1_MiB>>>>::view;
   const auto problem = cost::problem_of({p.net.view(), view, all, p.algorithms, usable});
   ASSERT_EQ(problem.devices.size(), 3);
-  ASSERT_EQ(problem.pieces, 3);
+  ASSERT_EQ(problem.cut_units, 3);
   const auto& cpu = problem.kinds[problem.devices[0].kind];
   const auto& gpu = problem.kinds[problem.devices[2].kind];
   const std::int64_t input = 4 * 16 * 16, middle = 4 * 32 * 16, pool = 4 * 32 * 4;

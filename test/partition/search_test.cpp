@@ -15,15 +15,15 @@ namespace {
 
 using namespace dice::partition;
 
-/// Pieces, hosts of a few kinds with one to three devices, connections of a few speeds; few distinct numbers, so that many
-/// mappings are equally good.
-problem random_problem(std::mt19937& draw, int pieces, int hosts, int max_devices) {
+/// Cut units, hosts of a few kinds with one to three devices, connections of a few speeds; few distinct numbers, so that
+/// many mappings are equally good.
+problem random_problem(std::mt19937& draw, int cut_units, int hosts, int max_devices) {
   const auto below = [&](int n) { return static_cast<int>(draw() % static_cast<unsigned>(n)); };
   problem p;
-  p.pieces = pieces;
+  p.cut_units = cut_units;
   p.slots = 1 + below(3);
-  for (int k = 0; k <= pieces; ++k) {
-    const bool cut = k > 0 && k < pieces;
+  for (int k = 0; k <= cut_units; ++k) {
+    const bool cut = k > 0 && k < cut_units;
     p.crossing.push_back(cut ? 1 + below(9) * below(9) : 0);
     p.messages.push_back(cut ? 1 + below(2) : 0);
   }
@@ -32,7 +32,7 @@ problem random_problem(std::mt19937& draw, int pieces, int hosts, int max_device
   dice::meta::array<int> devices_of(host_kinds), first_of(host_kinds);
   std::int64_t weights = 0;
   dice::meta::array<std::int64_t> weight, live;
-  for (int k = 0; k < pieces; ++k) {
+  for (int k = 0; k < cut_units; ++k) {
     weight.push_back(below(3) * below(20));
     weights += weight[k];
     live.push_back(1 + below(40));
@@ -49,7 +49,7 @@ problem random_problem(std::mt19937& draw, int pieces, int hosts, int max_device
       std::int64_t w = 0;
       c.seconds.push_back(0);
       c.weights.push_back(0);
-      for (int k = 0; k < pieces; ++k) {
+      for (int k = 0; k < cut_units; ++k) {
         sum += like_another ? 2 * (p.kinds[0].seconds[k + 1] - p.kinds[0].seconds[k]) : below(4) * below(6);
         c.seconds.push_back(sum);
         c.weights.push_back(w += weight[k]);
@@ -131,7 +131,7 @@ void compare(const problem& p, const goal& g, unsigned seed, const effort& label
     at = s.last;
     EXPECT_LE(memory_of(p, found.best.stages, s.device), p.devices[s.device].memory_limit) << about();
   }
-  EXPECT_EQ(at, p.pieces) << about();
+  EXPECT_EQ(at, p.cut_units) << about();
   const auto& stages = found.best.stages;
   bool distinct = true, ordered = true;
   for (int k = 0; k < stages.size(); ++k)
@@ -166,7 +166,7 @@ TEST_P(search_equals_brute_force, of_random_problems) {
       compare(p, g, seed);
       g.max_period = infinity;
       compare(p, g, seed);
-      if (p.pieces > 5) continue;
+      if (p.cut_units > 5) continue;
       g.repeats = true;
       compare(p, g, seed);
       g.max_latency = infinity;
@@ -175,7 +175,7 @@ TEST_P(search_equals_brute_force, of_random_problems) {
   }
 }
 
-/// A network with a layer for each piece.
+/// A network with a layer for each cut unit.
 struct ends {
   std::vector<dice::graph::layer_info> layers;
   dice::cost::setting setting() const {
@@ -185,7 +185,7 @@ struct ends {
   }
 };
 
-/// Whether the pieces with inputs and outputs are on the hosts that g names.
+/// Whether the cut units with inputs and outputs are on the hosts that g names.
 bool has_ends_in_place(const problem& p, const ends& e, const goal& g, const dice::meta::array<stage>& stages) {
   for (const auto& s : stages)
     for (int k = s.first; k < s.last; ++k) {
@@ -204,13 +204,13 @@ TEST_P(search_equals_brute_force, with_constraints) {
     std::mt19937 draw(seed + 7);
     const auto below = [&](int n) { return static_cast<int>(draw() % static_cast<unsigned>(n)); };
     problem p = random_problem(draw, 2 + below(5), 2 + below(3), 4);
-    ends e{std::vector<dice::graph::layer_info>(static_cast<std::size_t>(p.pieces))};
+    ends e{std::vector<dice::graph::layer_info>(static_cast<std::size_t>(p.cut_units))};
     e.layers.front().is_input = e.layers.back().is_output = true;
     if (below(3) == 0) e.layers[draw() % e.layers.size()].is_input = true;
     if (below(3) == 0) e.layers[draw() % e.layers.size()].is_output = true;
-    for (int k = 0; k < p.pieces; ++k) p.piece_of.push_back(k);
+    for (int k = 0; k < p.cut_units; ++k) p.cut_unit_of.push_back(k);
     for (const auto best : {objective::throughput, objective::latency, objective::energy, objective::peak_memory}) {
-      goal g{.best = best, .in_order = GetParam(), .repeats = p.pieces < 5 && below(2)};
+      goal g{.best = best, .in_order = GetParam(), .repeats = p.cut_units < 5 && below(2)};
       if (below(4)) g.input_at = below(p.hosts);
       if (below(4)) g.output_at = below(p.hosts);
       if (below(2)) g.max_devices = 1 + below(3);
@@ -263,7 +263,7 @@ TEST(search, ways_agree_where_many_mappings_are_nearly_as_good) {
     std::uniform_real_distribution<> factor(0.5, 2);
     for (auto& c : p.kinds) {
       double sum = 0;
-      for (int k = 0; k < p.pieces; ++k) c.seconds[k + 1] = sum += 5 * factor(draw);
+      for (int k = 0; k < p.cut_units; ++k) c.seconds[k + 1] = sum += 5 * factor(draw);
     }
     for (auto& d : p.devices) d.busy_watts = d.idle_watts + 4 * factor(draw);
     complete(p);

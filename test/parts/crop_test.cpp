@@ -42,7 +42,7 @@ TEST(Crop, HasTheElementsOfTheBox) {
     std::vector<std::int64_t> found;
     for (std::int64_t y = 0; y < p.planes; ++y)
       for (std::int64_t x = 0; x < p.rows; ++x)
-        for (std::int64_t k = 0; k < p.piece_bytes() / 4; ++k)
+        for (std::int64_t k = 0; k < p.run_bytes() / 4; ++k)
           found.push_back((p.offset - 640 + y * p.plane_pitch + x * p.row_pitch) / 4 + k);
     ASSERT_EQ(found, inside(s, box));
     ASSERT_EQ(p.extents, tensor::extents(box, s));

@@ -21,9 +21,9 @@ inline std::vector<algorithm::choice> choices(const real_network& net, algorithm
   return out;
 }
 
-/// The plan of works on ranks 0, 1, … with these memory limits; -1: none. `used`, if given, gets the whole layers'
+/// The plan of work items on ranks 0, 1, … with these memory limits; -1: none. `used`, if not null, gets the whole layers'
 /// algorithms.
-inline schedule::built_split plan_of(const real_network& net, const assigned& works, const std::vector<std::int64_t>& limits,
+inline schedule::built_split plan_of(const real_network& net, const assigned& given, const std::vector<std::int64_t>& limits,
                                      int in_flight = 1, meta::array<algorithm::choice>* used = nullptr) {
   constexpr auto by = algorithm::backend::openmp;
   std::vector<platform::device> devices;
@@ -33,34 +33,35 @@ inline schedule::built_split plan_of(const real_network& net, const assigned& wo
   algorithm::tables tables;
   tables.chosen[by] = chosen;
   tables.smallest[by] = smallest;
-  schedule::detail::whole_algorithms algorithms(tables, works.view(), devices);
+  schedule::detail::whole_algorithms algorithms(tables, given.view(), devices);
   auto out =
-      schedule::build_split({net.view(), net.all_operators(), works.view(), devices, {}, parameters}, algorithms, in_flight);
+      schedule::build_split({net.view(), net.all_operators(), given.view(), devices, {}, parameters}, algorithms, in_flight);
   if (used) *used = algorithms.chosen[by];
   return out;
 }
 
 /// The plan of a chain of layers whose first and last are on rank 0, and which `ranks` ranks divide by `how` between these;
 /// `limit`: of rank 0's memory.
-inline schedule::built_split shared(const real_network& net, placement::work how, int ranks = 2, std::int64_t limit = -1) {
+inline schedule::built_split shared(const real_network& net, placement::work_item how, int ranks = 2,
+                                    std::int64_t limit = -1) {
   const auto n = static_cast<std::size_t>(net.size());
-  assigned works{
-      .owner = std::vector<int>(n), .work_of = std::vector<int>(n, 1), .run_ranks = {0}, .shares = {}, .works = {}};
-  works.work_of.front() = works.work_of.back() = 0;
-  for (int r = 0; r < ranks; ++r) works.run_ranks.push_back(r);
+  assigned given{
+      .owner = std::vector<int>(n), .work_of = std::vector<int>(n, 1), .run_ranks = {0}, .shares = {}, .work_items = {}};
+  given.work_of.front() = given.work_of.back() = 0;
+  for (int r = 0; r < ranks; ++r) given.run_ranks.push_back(r);
   how.first_rank = 1;
   how.ranks = ranks;
-  works.works = {{.cut = placement::geometry::whole, .first_rank = 0, .ranks = 1}, how};
+  given.work_items = {{.cut = placement::geometry::whole, .first_rank = 0, .ranks = 1}, how};
   std::vector<std::int64_t> limits(static_cast<std::size_t>(ranks), -1);
   limits[0] = limit;
-  return plan_of(net, works, limits);
+  return plan_of(net, given, limits);
 }
 
 /// What a random division of a random network gives.
 struct divided {
   random_real_network net;
   int ranks;
-  assigned works;
+  assigned given;
   std::vector<platform::device> devices;
   std::vector<meta::view<graph::parameter>> parameters;
   algorithm::by_backend<std::vector<algorithm::choice>> whole;
@@ -69,7 +70,7 @@ struct divided {
   divided(unsigned seed, int size, int most_ranks, bool sums, bool replicas = false)
       : net(seed, size),
         ranks(2 + static_cast<int>(seed) % (most_ranks - 1)),
-        works(random_works(net, ranks, seed, sums, replicas)) {
+        given(random_work_items(net, ranks, seed, sums, replicas)) {
     devices.resize(static_cast<std::size_t>(ranks));
     for (int r = 0; r < ranks; ++r) devices[r].rank = r;
     parameters = net.parameters();
@@ -79,8 +80,8 @@ struct divided {
       tables.chosen[b] = whole[b];
       tables.smallest[b] = whole[b];
     }
-    schedule::detail::whole_algorithms algorithms(tables, works.view(), devices);
-    is = schedule::build_split({net.view(), net.all_operators(), works.view(), devices, {}, parameters}, algorithms, 2);
+    schedule::detail::whole_algorithms algorithms(tables, given.view(), devices);
+    is = schedule::build_split({net.view(), net.all_operators(), given.view(), devices, {}, parameters}, algorithms, 2);
   }
   parts::parts_view parts() const { return is.net.view(); }
 

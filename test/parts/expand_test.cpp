@@ -62,12 +62,12 @@ TEST(Expand, TilesSaveTheirWeightsOnce) {
   const int input = net.add(ops::input{.extents = {1, 64, 48, 48}}, {}), tiled = conv(input), whole = conv(tiled);
   net.add(ops::output{}, {whole});
   const auto variants = [&](std::int64_t limit) {
-    test::assigned works{
-        .owner = std::vector<int>(4), .work_of = {0, 1, 0, 0}, .run_ranks = {0, 0}, .shares = {}, .works = {}};
-    works.works = {{.cut = placement::geometry::whole, .first_rank = 0, .ranks = 1},
-                   {.cut = placement::geometry::grid, .first_rank = 1, .ranks = 1, .down = 2, .across = 2}};
+    test::assigned given{
+        .owner = std::vector<int>(4), .work_of = {0, 1, 0, 0}, .run_ranks = {0, 0}, .shares = {}, .work_items = {}};
+    given.work_items = {{.cut = placement::geometry::whole, .first_rank = 0, .ranks = 1},
+                        {.cut = placement::geometry::grid, .first_rank = 1, .ranks = 1, .down = 2, .across = 2}};
     meta::array<algorithm::choice> used;
-    const auto is = test::plan_of(net, works, {limit}, 1, &used);
+    const auto is = test::plan_of(net, given, {limit}, 1, &used);
     return std::array<std::int64_t, 3>{used[tiled].variant, used[whole].variant, is.plan.ranks[0].peak_bytes};
   };
   const auto free = variants(-1);
@@ -217,12 +217,15 @@ TEST(Expand, EachWorkCountsItsOwnExchanges) {
   int last = net.add(ops::input{.extents = {1, 4, 32, 8}}, {});
   for (int l = 1; l < 4; ++l) last = net.add(ops::max_pool{.kernel = {3, 3}, .pads = {1, 1, 1, 1}}, {last});
   net.add(ops::output{}, {last});
-  test::assigned works{
-      .owner = std::vector<int>(5), .work_of = {0, 1, 2, 2, 0}, .run_ranks = {0, 0, 1, 0, 1}, .shares = {}, .works = {}};
-  works.works = {{.cut = placement::geometry::whole, .first_rank = 0, .ranks = 1},
-                 {.cut = placement::geometry::rows, .first_rank = 1, .ranks = 2, .exchange_every = 2},
-                 {.cut = placement::geometry::rows, .first_rank = 3, .ranks = 2, .exchange_every = 2}};
-  const auto is = test::plan_of(net, works, {-1, -1});
+  test::assigned given{.owner = std::vector<int>(5),
+                       .work_of = {0, 1, 2, 2, 0},
+                       .run_ranks = {0, 0, 1, 0, 1},
+                       .shares = {},
+                       .work_items = {}};
+  given.work_items = {{.cut = placement::geometry::whole, .first_rank = 0, .ranks = 1},
+                      {.cut = placement::geometry::rows, .first_rank = 1, .ranks = 2, .exchange_every = 2},
+                      {.cut = placement::geometry::rows, .first_rank = 3, .ranks = 2, .exchange_every = 2}};
+  const auto is = test::plan_of(net, given, {-1, -1});
   std::vector<std::array<std::int64_t, 4>> sent;  // layer, sender, first row, end
   for (const auto& m : is.plan.messages) {
     const auto& part = is.net.view().parts[m.layer];
@@ -322,7 +325,7 @@ TEST(Expand, LimitsThatCannotBeKeptGetTheSmallerPlan) {
     last = net.add(ops::conv{.channels = to, .kernel = {1, 1}}, {last}, {{to, from, 1, 1}});
   }
   net.add(ops::output{}, {last});
-  const placement::work rows{.cut = placement::geometry::rows};
+  const placement::work_item rows{.cut = placement::geometry::rows};
   const auto fastest = test::shared(net, rows).plan.ranks[0].peak_bytes;
   EXPECT_EQ(test::shared(net, rows, 2, fastest - 1).plan.ranks[0].peak_bytes, fastest);
 }

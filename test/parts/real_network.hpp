@@ -174,13 +174,14 @@ struct random_real_network : real_network {
 /// An assignment that grows.
 struct assigned {
   std::vector<int> owner, work_of, run_ranks, shares;
-  std::vector<placement::work> works;
-  placement::assignment view() const { return {owner, work_of, {works.data(), works.size()}, run_ranks, shares}; }
+  std::vector<placement::work_item> work_items;
+  placement::assignment view() const { return {owner, work_of, {work_items.data(), work_items.size()}, run_ranks, shares}; }
 };
 
 /// Works on runs of ranks, at random: layers that can be divided are, most of the time. With `replicas`, many are computed
-/// by these, and works come again after others, so that a set of replicas has layers before and behind those of others.
-inline assigned random_works(const real_network& net, int ranks, unsigned seed, bool sums_channels, bool replicas = false) {
+/// by these, and work items come again after others, so that a set of replicas has layers before and behind those of others.
+inline assigned random_work_items(const real_network& net, int ranks, unsigned seed, bool sums_channels,
+                                  bool replicas = false) {
   using placement::geometry;
   std::mt19937 draw(seed);
   const auto below = [&](int n) { return static_cast<int>(draw() % static_cast<unsigned>(n)); };
@@ -189,10 +190,10 @@ inline assigned random_works(const real_network& net, int ranks, unsigned seed, 
   out.work_of.resize(net.layers.size());
   const auto add_work = [&](int word) {
     const auto& is = placement::work_words[word];
-    placement::work w{.cut = is.cut,
-                      .dealt = is.dealt,
-                      .first_rank = static_cast<int>(out.run_ranks.size()),
-                      .first_share = static_cast<int>(out.shares.size())};
+    placement::work_item w{.cut = is.cut,
+                           .dealt = is.dealt,
+                           .first_rank = static_cast<int>(out.run_ranks.size()),
+                           .first_share = static_cast<int>(out.shares.size())};
     w.ranks = word == 0 ? 1 : 2 + below(ranks - 1);
     std::vector<int> all;
     for (int r = 0; r < ranks; ++r) all.push_back(r);
@@ -209,17 +210,17 @@ inline assigned random_works(const real_network& net, int ranks, unsigned seed, 
     }
     if (w.has_replicas() && w.shares == 0 && below(2)) w.dealt = placement::dealing::to_first_free;
     if (is.has(placement::option::exchange_every)) w.exchange_every = below(3) ? 1 : 1 + below(3);
-    out.works.push_back(w);
-    return static_cast<int>(out.works.size()) - 1;
+    out.work_items.push_back(w);
+    return static_cast<int>(out.work_items.size()) - 1;
   };
-  const auto fits = [&](int l, const placement::work& w) {
+  const auto fits = [&](int l, const placement::work_item& w) {
     const auto& of = net.layers[l];
     if (!w.has_parts() && !w.has_replicas()) return true;
     if (of.is_input || of.is_output) return false;
     if (w.has_replicas()) {  // first_free ones do not read others
       for (int k = 0; w.dealt == placement::dealing::to_first_free && k < of.edges; ++k) {
         const int t = net.edges[of.first_edge + k].from;
-        const auto& by = out.works[out.work_of[t]];
+        const auto& by = out.work_items[out.work_of[t]];
         if (by.has_replicas() && by != w) return false;
       }
       return true;
@@ -248,13 +249,13 @@ inline assigned random_works(const real_network& net, int ranks, unsigned seed, 
   const auto draw_word = [&] { return replicas && below(2) ? placement::word_number("replicas") : below(words); };
   int now = -1, whole = -1;
   for (int l = 0; l < net.size(); ++l) {
-    if (replicas && now >= 0 && below(3) == 0) now = below(static_cast<int>(out.works.size()));
+    if (replicas && now >= 0 && below(3) == 0) now = below(static_cast<int>(out.work_items.size()));
     else if (now < 0 || below(5) == 0) now = add_work(draw_word());
     int mine = now;
-    for (int i = 0; i < 8 && !fits(l, out.works[mine]); ++i) mine = now = add_work(draw_word());
-    if (!fits(l, out.works[mine])) mine = whole = whole < 0 || below(2) ? add_work(0) : whole;
+    for (int i = 0; i < 8 && !fits(l, out.work_items[mine]); ++i) mine = now = add_work(draw_word());
+    if (!fits(l, out.work_items[mine])) mine = whole = whole < 0 || below(2) ? add_work(0) : whole;
     out.work_of[l] = mine;
-    out.owner[l] = out.run_ranks[out.works[mine].first_rank];
+    out.owner[l] = out.run_ranks[out.work_items[mine].first_rank];
   }
   return out;
 }
@@ -305,9 +306,9 @@ template <class Backend> class evaluation {
       auto& to = parameters.emplace_back(memory(p.bytes()));
       auto* at = to.data();
       for (std::int64_t y = 0; y < p.planes; ++y)
-        for (std::int64_t x = 0; x < p.rows; ++x, at += p.piece_bytes() / 4)
+        for (std::int64_t x = 0; x < p.rows; ++x, at += p.run_bytes() / 4)
           std::memcpy(at, data.data() + (p.offset + y * p.plane_pitch + x * p.row_pitch) / 4,
-                      static_cast<std::size_t>(p.piece_bytes()));
+                      static_cast<std::size_t>(p.run_bytes()));
     }
     for (const auto& p : parameters) plain.push_back(p.data());
     for (const auto& e : net_.into(l)) in.push_back(result(e.from));

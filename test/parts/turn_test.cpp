@@ -41,21 +41,22 @@ TEST(Turns, WhatSeveralReadIsThereForAllOfThem) {
     test::real_network net;
     const int input = net.add(ops::input{.extents = {1, 4, 8, 6}}, {});
     const int rows = net.add(ops::max_pool{.kernel = {3, 3}, .pads = {1, 1, 1, 1}}, {input});
-    test::assigned works{.owner = {0, 0}, .work_of = {0, 1}, .run_ranks = {0, 0, 1, 0, 1, 0, 2}, .shares = {}, .works = {}};
-    works.works = {{.cut = placement::geometry::whole, .first_rank = 0, .ranks = 1},
-                   {.cut = placement::geometry::rows, .first_rank = 1, .ranks = 2},
-                   {.dealt = placement::dealing::in_turn, .first_rank = 3, .ranks = 2},
-                   {.dealt = placement::dealing::in_turn, .first_rank = 5, .ranks = 2}};
+    test::assigned given{
+        .owner = {0, 0}, .work_of = {0, 1}, .run_ranks = {0, 0, 1, 0, 1, 0, 2}, .shares = {}, .work_items = {}};
+    given.work_items = {{.cut = placement::geometry::whole, .first_rank = 0, .ranks = 1},
+                        {.cut = placement::geometry::rows, .first_rank = 1, .ranks = 2},
+                        {.dealt = placement::dealing::in_turn, .first_rank = 3, .ranks = 2},
+                        {.dealt = placement::dealing::in_turn, .first_rank = 5, .ranks = 2}};
     for (const char reader : readers) {
       net.add(ops::tanh{}, {rows});
-      works.work_of.push_back(reader == 'w' ? 0 : reader == 'x' ? 2 : 3);
+      given.work_of.push_back(reader == 'w' ? 0 : reader == 'x' ? 2 : 3);
     }
     for (int k = 0; k < 3; ++k) {
       net.add(ops::output{}, {2 + k});
-      works.work_of.push_back(0);
+      given.work_of.push_back(0);
     }
-    works.owner.resize(works.work_of.size());
-    const auto is = test::plan_of(net, works, {-1, -1, -1}, 4);
+    given.owner.resize(given.work_of.size());
+    const auto is = test::plan_of(net, given, {-1, -1, -1}, 4);
     expect_proofs(net, is);
     expect_values(net, is, 1);
     const bool one_set = readers == "xxx" || readers == "yyy";
@@ -84,9 +85,9 @@ TEST(Turns, ReplicasHaveTheirTurns) {
     if (testing::Test::HasFatalFailure()) return;
     sets += static_cast<int>(all.replicas.size());
     for (int l = 2; l < d.net.size(); ++l) {  // a set that comes again behind other layers
-      const auto& of = d.works.work_of;
+      const auto& of = d.given.work_of;
       const auto i = static_cast<std::size_t>(l);
-      again += d.works.works[of[i]].has_replicas() && of[i] != of[i - 1] &&
+      again += d.given.work_items[of[i]].has_replicas() && of[i] != of[i - 1] &&
                std::find(of.begin(), of.begin() + l - 1, of[i]) != of.begin() + l - 1;
     }
     for (const auto& p : all.parts) {
@@ -107,14 +108,14 @@ TEST(Turns, WhoMakesWhatReplicasReadDecides) {
   const int input = net.add(ops::input{.extents = {1, 4, 8, 6}}, {}), elu = net.add(ops::elu{}, {input});
   net.add(ops::output{}, {net.add(ops::tanh{}, {elu})});
   const auto plan = [&](bool first_free) {
-    test::assigned works{
-        .owner = {0, 2, 1, 0}, .work_of = {0, 1, 2, 0}, .run_ranks = {0, 2, 1, 0}, .shares = {3, 1}, .works = {}};
-    works.works = {{.cut = placement::geometry::whole, .first_rank = 0, .ranks = 1},
-                   {.cut = placement::geometry::whole, .first_rank = 1, .ranks = 1},
-                   {.dealt = placement::dealing::in_turn, .first_rank = 2, .ranks = 2}};
-    if (first_free) works.works[2].dealt = placement::dealing::to_first_free;
-    else works.works[2].shares = 2;
-    return test::plan_of(net, works, {-1, -1, -1}, 4);
+    test::assigned given{
+        .owner = {0, 2, 1, 0}, .work_of = {0, 1, 2, 0}, .run_ranks = {0, 2, 1, 0}, .shares = {3, 1}, .work_items = {}};
+    given.work_items = {{.cut = placement::geometry::whole, .first_rank = 0, .ranks = 1},
+                        {.cut = placement::geometry::whole, .first_rank = 1, .ranks = 1},
+                        {.dealt = placement::dealing::in_turn, .first_rank = 2, .ranks = 2}};
+    if (first_free) given.work_items[2].dealt = placement::dealing::to_first_free;
+    else given.work_items[2].shares = 2;
+    return test::plan_of(net, given, {-1, -1, -1}, 4);
   };
   const auto free = plan(true), turns = plan(false);
   expect_proofs(net, free);
@@ -139,15 +140,15 @@ TEST(Turns, APickedTensorDoesNotComeWithinAConcat) {
   const int c = conv(b), d = net.add(ops::concat{.axis = 1}, {b, c, a});
   net.add(ops::output{}, {conv(d)});
   const auto n = static_cast<std::size_t>(net.size());
-  test::assigned works{.owner = std::vector<int>(n),
+  test::assigned given{.owner = std::vector<int>(n),
                        .work_of = {0, 1, 1, 2, 2, 0, 0},
                        .run_ranks = {0, 2, 1, 2, 0},
                        .shares = {},
-                       .works = {}};
-  works.works = {{.cut = placement::geometry::whole, .first_rank = 0, .ranks = 1},
-                 {.dealt = placement::dealing::in_turn, .first_rank = 1, .ranks = 2},
-                 {.dealt = placement::dealing::in_turn, .first_rank = 3, .ranks = 2}};
-  const auto is = test::plan_of(net, works, {-1, -1, -1}, 5);
+                       .work_items = {}};
+  given.work_items = {{.cut = placement::geometry::whole, .first_rank = 0, .ranks = 1},
+                      {.dealt = placement::dealing::in_turn, .first_rank = 1, .ranks = 2},
+                      {.dealt = placement::dealing::in_turn, .first_rank = 3, .ranks = 2}};
+  const auto is = test::plan_of(net, given, {-1, -1, -1}, 5);
   const auto all = is.net.view();
   EXPECT_TRUE(schedule::sound(is.plan.view(), all.net, all.parts) && schedule::turns_match(is.plan.view(), all));
   // Rank 1 is a replica only: one segment, but all frames in flight lie between its own.
@@ -163,12 +164,12 @@ TEST(Turns, AReplicaDoesNotOverwriteWhatTheOthersMessageWould) {
   const int conv = net.add(ops::conv{.channels = 16, .kernel = {1, 1}}, {elu}, {{16, 16, 1, 1}});
   const int tanh = net.add(ops::tanh{}, {elu});
   net.add(ops::output{}, {net.add(ops::sub{}, {conv, tanh})});
-  test::assigned works{
-      .owner = {0, 0, 1, 1, 1, 1}, .work_of = {0, 0, 1, 2, 1, 1}, .run_ranks = {0, 1, 1, 0}, .shares = {}, .works = {}};
-  works.works = {{.cut = placement::geometry::whole, .first_rank = 0, .ranks = 1},
-                 {.cut = placement::geometry::whole, .first_rank = 1, .ranks = 1},
-                 {.dealt = placement::dealing::in_turn, .first_rank = 2, .ranks = 2}};
-  const auto is = test::plan_of(net, works, {-1, -1}, 4);
+  test::assigned given{
+      .owner = {0, 0, 1, 1, 1, 1}, .work_of = {0, 0, 1, 2, 1, 1}, .run_ranks = {0, 1, 1, 0}, .shares = {}, .work_items = {}};
+  given.work_items = {{.cut = placement::geometry::whole, .first_rank = 0, .ranks = 1},
+                      {.cut = placement::geometry::whole, .first_rank = 1, .ranks = 1},
+                      {.dealt = placement::dealing::in_turn, .first_rank = 2, .ranks = 2}};
+  const auto is = test::plan_of(net, given, {-1, -1}, 4);
   const auto all = is.net.view();
   EXPECT_TRUE(schedule::sound(is.plan.view(), all.net, all.parts) && schedule::turns_match(is.plan.view(), all));
   for (unsigned seed = 0; seed < 20; ++seed) {
@@ -181,7 +182,7 @@ TEST(Turns, AReplicaDoesNotOverwriteWhatTheOthersMessageWould) {
 TEST(Turns, ReplicasOfPartsAreRefused) {
   test::real_network net;
   net.add(ops::output{}, {net.add(ops::tanh{}, {net.add(ops::input{.extents = {1, 4, 8, 6}}, {})})});
-  placement::work tiles{.cut = placement::geometry::grid, .down = 2, .across = 2};
+  placement::work_item tiles{.cut = placement::geometry::grid, .down = 2, .across = 2};
   EXPECT_NO_THROW(test::shared(net, tiles));
   tiles.dealt = placement::dealing::in_turn;
   tiles.ranks = 2;

@@ -227,7 +227,7 @@ class random_parts {
     add_work(0, 0, 0);
     for (int l = 1; l < sample::flatten1::id;) {
       const int last = std::min(l + below(4), sample::concat1::id);
-      // The last of these works declares what is left; only whole layers can be alone on a rank.
+      // The last of these work items declares what is left; only whole layers can be alone on a rank.
       add_work(l, last, last < sample::concat1::id && below(3) == 0 ? 0 : 1 + below(6));
       l = last + 1;
     }

@@ -67,7 +67,7 @@ inline void expect_same(const place::assignment& a, const place::assignment& b) 
   const auto same = [](auto x, auto y) { return std::equal(x.begin(), x.end(), y.begin(), y.end()); };
   EXPECT_TRUE(same(a.owner, b.owner));
   EXPECT_TRUE(same(a.work_of, b.work_of));
-  EXPECT_TRUE(same(a.works, b.works));
+  EXPECT_TRUE(same(a.work_items, b.work_items));
   EXPECT_TRUE(same(a.run_ranks, b.run_ranks));
   EXPECT_TRUE(same(a.shares, b.shares));
 }

@@ -112,7 +112,7 @@ static_assert(right<parted>);
 static_assert([] {
   constexpr auto& t = place::of<net, parted>;
   const auto all = t.view();
-  const auto is = [&](int layer, const place::work& wanted, std::initializer_list<int> ranks,
+  const auto is = [&](int layer, const place::work_item& wanted, std::initializer_list<int> ranks,
                       std::initializer_list<int> shares) {
     const auto& w = all.of(layer);
     const auto same = [](auto span, auto list) { return std::equal(span.begin(), span.end(), list.begin(), list.end()); };
@@ -121,15 +121,15 @@ static_assert([] {
            all.owner[layer] == *ranks.begin();
   };
   using enum place::geometry;
-  return t.in_flight == 3 && all.splits() && t.works.size() == 6 && is(0, {}, {1}, {}) &&
+  return t.in_flight == 3 && all.splits() && t.work_items.size() == 6 && is(0, {}, {1}, {}) &&
          is(1, {.cut = rows, .exchange_every = 2}, {1, 2, 0}, {1, 2, 3}) && t.work_of[1] == t.work_of[3] &&
          is(4, {.cut = grid, .down = 2, .across = 3}, {2, 0}, {}) && is(6, {.cut = grid}, {0}, {}) &&
          is(7, {.cut = columns}, {0, 1}, {5, 4}) && is(11, {}, {2}, {});
 }());
 // In a split, each device has a work.
-static_assert(!place::of<net, cut>.view().splits() && place::of<net, cut>.works.size() == 3);
+static_assert(!place::of<net, cut>.view().splits() && place::of<net, cut>.work_items.size() == 3);
 static_assert(place::of<net, cut>.work_of[2] == 0 &&
-              place::of<net, cut>.view().ranks_of(place::of<net, cut>.works[0])[0] == 2);
+              place::of<net, cut>.view().ranks_of(place::of<net, cut>.work_items[0])[0] == 2);
 
 // The order of their mistakes.
 template <class... Work> using on_two = mapping<dev<0>, dev<1>, Work..., ranks<0>, layers<all>>;

@@ -60,7 +60,7 @@ TEST(Words, AnOptionSaysWhoIsDealtAFrame) {
 TEST(Words, PartsAndReplicasAreIndependent) {
   for (const auto g : all_geometries)
     for (const auto dealt : {dealing::to_all, dealing::in_turn, dealing::to_first_free}) {
-      const placement::work w{.cut = g, .dealt = dealt};
+      const placement::work_item w{.cut = g, .dealt = dealt};
       EXPECT_EQ(w.has_parts(), g != geometry::whole);
       EXPECT_EQ(w.has_replicas(), dealt != dealing::to_all);
       const placement::assignment one{{}, {}, {&w, 1}, {}, {}};

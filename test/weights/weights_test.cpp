@@ -132,7 +132,7 @@ TEST(weights_store, maps_and_packs) {
 
 // The tile of rows 1 and 2, columns 2 and 3 of a constant of three planes of 4 × 5 that begins at element 16: read in
 // place, and packed.
-TEST(weights_store, puts_together_what_lies_in_pieces) {
+TEST(weights_store, puts_together_what_lies_in_runs) {
   const file_on_disk f(header());
   const weights::file w(f.path, "net", wanted);
   graph::parameter tile{.offset = 4 * (16 + 5 + 2), .extents = {1, 3, 2, 2}};
@@ -197,11 +197,11 @@ TEST(weights_packed, maps_what_was_written) {
     for (int i = 0; i < 16; ++i)
       EXPECT_EQ(reinterpret_cast<const float*>(s.packed(1 - of_plain))[i], static_cast<float>(15 - i + 40896 / 4 + i));
   }
-  // Handed over in pieces, and packed again: the same bytes.
+  // Handed over in chunks, and packed again: the same bytes.
   for (const int rank : {0, 1, 2}) {
     const auto& needs = ranks[rank];
     std::vector<std::byte> read, packed_now(static_cast<std::size_t>(weights::stored_bytes(needs)));
-    file.each_piece(rank, needs, [&](std::int64_t offset, const std::byte* from, std::int64_t bytes) {
+    file.each_chunk(rank, needs, [&](std::int64_t offset, const std::byte* from, std::int64_t bytes) {
       EXPECT_EQ(offset, static_cast<std::int64_t>(read.size()));
       read.insert(read.end(), from, from + bytes);
     });

@@ -41,14 +41,14 @@ struct ratio {
 };
 
 /// The problem of finding a mapping, with its times corrected by the run: by ratios of measured to predicted times. On kinds
-/// of processors that computed, the pieces of a stage have the stage's ratio, so that the present mapping is predicted as it
-/// was measured; other pieces have the kind's. Other kinds have the ratio of all ranks, links that of messages that were
-/// not seen late.
+/// of processors that computed, the cut units of a stage have the stage's ratio, so that the present mapping is predicted as
+/// it was measured; other cut units have the kind's. Other kinds have the ratio of all ranks, links that of messages that
+/// were not seen late.
 [[gnu::cold]] inline cost::problem as_seen(const cluster_model& f, const runtime::program& p, const report::seen_run& run,
                                            const predicted_costs& expected) {
   auto out = cost::problem_of(f.setting);
   std::vector<ratio> kinds(static_cast<std::size_t>(out.kinds.size()));
-  std::vector<std::vector<ratio>> pieces(kinds.size(), std::vector<ratio>(static_cast<std::size_t>(out.pieces)));
+  std::vector<std::vector<ratio>> cut_units(kinds.size(), std::vector<ratio>(static_cast<std::size_t>(out.cut_units)));
   ratio all, links;
   for (int r = 0; r < p.ranks(); ++r) {
     ratio mine{run.busy[r], 0};
@@ -68,9 +68,9 @@ struct ratio {
       for (const auto& s : run.stages) {
         if (s.rank != r) continue;
         for (const auto g : s.groups) {
-          auto& piece = pieces[kind][out.piece_of[p.plan.groups[g].anchor]];
-          piece.measured += s.seconds;
-          piece.expected += expected_of(expected, s);
+          auto& cut_unit = cut_units[kind][out.cut_unit_of[p.plan.groups[g].anchor]];
+          cut_unit.measured += s.seconds;
+          cut_unit.expected += expected_of(expected, s);
         }
       }
     }
@@ -84,9 +84,9 @@ struct ratio {
     const auto& own = kinds[k];
     const double times = own.known() ? own.value() : all.known() ? all.value() : 1;
     double before = 0, sum = 0;
-    for (int piece = 0; piece < out.pieces; ++piece) {
-      auto& after = out.kinds[k].seconds[piece + 1];
-      const auto& seen = pieces[k][piece];
+    for (int cut_unit = 0; cut_unit < out.cut_units; ++cut_unit) {
+      auto& after = out.kinds[k].seconds[cut_unit + 1];
+      const auto& seen = cut_units[k][cut_unit];
       sum += (after - before) * (seen.known() ? seen.value() : times);
       before = after;
       after = sum;

@@ -35,7 +35,7 @@ namespace detail {
     double speed = 0;  // networks a second
     for (int d = 0; d < problem.devices.size(); ++d)
       if (problem.devices[d].host == f.ranks[r].on_host)
-        speed += cost::share_of(cluster, problem.devices[d].processor, f.ranks[r]) / problem.time(d, 0, problem.pieces);
+        speed += cost::share_of(cluster, problem.devices[d].processor, f.ranks[r]) / problem.time(d, 0, problem.cut_units);
     ranks.add(text::json_object().add("rank", r).add("host", host.name).add("network_s", 1 / speed));
   }
   return text::json_object().add("hosts", hosts).add("links", links).add("ranks", ranks);

@@ -1,4 +1,5 @@
-// A network on a cluster as the searches see it: a sequence of pieces, devices, and what each piece costs on each device.
+// A network on a cluster as the searches see it: a sequence of cut units, devices, and what each cut unit costs on each
+// device.
 #pragma once
 
 #include "dice/meta/array.hpp"
@@ -13,12 +14,12 @@ namespace dice::cost {
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// What the pieces cost on a kind of processor. A stage of pieces [a, b) takes seconds[b] - seconds[a].
+/// What the cut units cost on a kind of processor. A stage of cut units [a, b) takes seconds[b] - seconds[a].
 struct costs {
-  meta::array<double> seconds;             ///< s for all pieces before each one, and for all pieces
+  meta::array<double> seconds;             ///< s for all cut units before each one, and for all cut units
   meta::array<std::int64_t> weights;       ///< bytes, summed in the same way
-  meta::array<std::int64_t> live;          ///< by piece: bytes of live tensors and working memory while it is computed
-  meta::array<double> sending, receiving;  ///< its time in s for what crosses the cut before each piece, over the network
+  meta::array<std::int64_t> live;          ///< by cut unit: bytes of live tensors and working memory while it is computed
+  meta::array<double> sending, receiving;  ///< its time in s for what crosses the cut before each cut unit, over the network
   std::int64_t most = 0;                   ///< upper bound of the bytes of any stage on it
   double share = 0;                        ///< upper bound, in s, of the part of problem::rest that it can do in 1 s
 };
@@ -32,20 +33,20 @@ struct device {
   std::int64_t memory_limit = std::numeric_limits<std::int64_t>::max();  ///< bytes
 };
 
-/// Pieces are groups of layers that one kernel computes (schedule::fuse), or single layers, in topological order; a network
-/// is cut only between them. A tensor is charged once to each cut that it crosses, on the connection between the devices on
-/// both sides of the cut, as if it were relayed to its last reader.
+/// Cut units are groups of layers that one kernel computes (schedule::fuse), or single layers, in topological order; a
+/// network is cut only between them. A tensor is charged once to each cut that it crosses, on the connection between the
+/// devices on both sides of the cut, as if it were relayed to its last reader.
 struct problem {
-  int pieces = 0;
-  meta::array<int> piece_of;           ///< by layer
-  meta::array<std::int64_t> crossing;  ///< bytes of the tensors that cross the cut before each piece
+  int cut_units = 0;
+  meta::array<int> cut_unit_of;        ///< by layer
+  meta::array<std::int64_t> crossing;  ///< bytes of the tensors that cross the cut before each cut unit
   meta::array<int> messages;           ///< number of these tensors
   meta::array<costs> kinds;
   meta::array<device> devices;
   int hosts = 0;
   meta::array<platform::link> links;  ///< host a to host b at a · hosts + b
   meta::array<int> host_kind;         ///< by host: the first host with the same board and connections
-  meta::array<double> rest;           ///< s for the pieces from each one on, each on its fastest device
+  meta::array<double> rest;           ///< s for the cut units from each one on, each on its fastest device
   bool messages_cost_time = false;    ///< whether messages cost time on any kind
   int slots = 3;                      ///< copies of a tensor that is sent or received: frames in a rank at once
 
@@ -54,38 +55,40 @@ struct problem {
     return s[last] - s[first];
   }
   constexpr const platform::link& link(int a, int b) const { return links[devices[a].host * hosts + devices[b].host]; }
-  /// Time in s that `by` takes to transfer the tensors that cross the cut before `piece`. Velasco-Montero et al. (2023,
+  /// Time in s that `by` takes to transfer the tensors that cross the cut before `cut_unit`. Velasco-Montero et al. (2023,
   /// Section III-C) have k · bytes, for one board; over a network, each message has a latency, too.
-  constexpr double transfer(const platform::link& by, int piece) const { return by.time(crossing[piece], messages[piece]); }
-  /// Time in s that sending, or receiving, them costs device d.
-  constexpr double sending(int d, const platform::link& by, int piece) const {
-    return by.within_host ? 0 : kinds[devices[d].kind].sending[piece];
+  constexpr double transfer(const platform::link& by, int cut_unit) const {
+    return by.time(crossing[cut_unit], messages[cut_unit]);
   }
-  constexpr double receiving(int d, const platform::link& by, int piece) const {
-    return by.within_host ? 0 : kinds[devices[d].kind].receiving[piece];
+  /// Time in s that sending, or receiving, them costs device d.
+  constexpr double sending(int d, const platform::link& by, int cut_unit) const {
+    return by.within_host ? 0 : kinds[devices[d].kind].sending[cut_unit];
+  }
+  constexpr double receiving(int d, const platform::link& by, int cut_unit) const {
+    return by.within_host ? 0 : kinds[devices[d].kind].receiving[cut_unit];
   }
 };
 
 /// Derives costs::most and share, problem::rest and messages_cost_time from the other members of p.
 constexpr void complete(problem& p) {
-  meta::array<double> least(p.pieces, infinity);
+  meta::array<double> least(p.cut_units, infinity);
   for (const auto& d : p.devices)
-    for (int k = 0; k < p.pieces; ++k)
+    for (int k = 0; k < p.cut_units; ++k)
       least[k] = std::min(least[k], p.kinds[d.kind].seconds[k + 1] - p.kinds[d.kind].seconds[k]);
-  p.rest = meta::array<double>(p.pieces + 1);
-  for (int k = p.pieces - 1; k >= 0; --k) p.rest[k] = p.rest[k + 1] + least[k];
+  p.rest = meta::array<double>(p.cut_units + 1);
+  for (int k = p.cut_units - 1; k >= 0; --k) p.rest[k] = p.rest[k + 1] + least[k];
   std::int64_t crossing = 0;
   for (const auto bytes : p.crossing) crossing = std::max(crossing, bytes);
   p.messages_cost_time = false;
   for (auto& c : p.kinds) {
     for (auto* of : {&c.sending, &c.receiving}) {
-      if (of->empty()) *of = meta::array<double>(p.pieces + 1);
+      if (of->empty()) *of = meta::array<double>(p.cut_units + 1);
       for (const double t : *of) p.messages_cost_time = p.messages_cost_time || t > 0;
     }
-    c.most = c.weights[p.pieces] + 2 * p.slots * crossing;
+    c.most = c.weights[p.cut_units] + 2 * p.slots * crossing;
     c.share = 0;
     std::int64_t live = 0;
-    for (int k = 0; k < p.pieces; ++k) {
+    for (int k = 0; k < p.cut_units; ++k) {
       const double t = c.seconds[k + 1] - c.seconds[k];
       if (t > 0) c.share = std::max(c.share, std::min(1.0, least[k] / t));
       live = std::max(live, c.live[k]);
@@ -94,14 +97,14 @@ constexpr void complete(problem& p) {
   }
 }
 
-/// Lower bound of the period in s: all devices share the work, each piece taking the time of its fastest device.
+/// Lower bound of the period in s: all devices share the work, each cut unit taking the time of its fastest device.
 constexpr double min_period(const problem& p) {
   double share = 0;
   for (const auto& d : p.devices) share += p.kinds[d.kind].share;
   return share > 0 ? p.rest[0] / share * (1 - 1e-9) : 0;
 }
 
-/// Pieces [first, last) on a device.
+/// Cut units [first, last) on a device.
 struct stage {
   int device = -1, first = 0, last = 0;
 };

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "dice/algorithm/choice.hpp"
-#include "dice/cost/pieces.hpp"
+#include "dice/cost/cut_units.hpp"
 #include "dice/cost/problem.hpp"
 #include "dice/graph/network.hpp"
 #include "dice/platform/cluster.hpp"
@@ -36,12 +36,12 @@ constexpr problem problem_of(const setting& s) {
   const std::span<const int> owner(nobody.data(), static_cast<std::size_t>(nobody.size()));
   const auto uses = detail::uses_of(s.net);
   const auto fused = [&](std::size_t processor) { return schedule::fuse(s.net, owner, s.algorithms[processor], uses); };
-  // Pieces are the fusion groups of CPUs, which fuse the most.
+  // Cut units are the fusion groups of CPUs, which fuse the most.
   std::size_t cpu = 0;
   for (std::size_t k = 0; k < s.cluster.processors.size(); ++k)
     if (s.cluster.processors[k].unit.processor() == platform::processor::cpu) cpu = k;
-  const piece_list pieces = pieces_of(s.net, fused(cpu));
-  set_network(p, s.net, pieces);
+  const cut_unit_list cut_units = cut_units_of(s.net, fused(cpu));
+  set_network(p, s.net, cut_units);
   set_hosts(p, s.cluster);
   meta::array<int> kind_of(static_cast<int>(s.cluster.processors.size()), -1);
   // Processors of one backend compute layers the same way and need the same memory.
@@ -56,7 +56,7 @@ constexpr problem problem_of(const setting& s) {
       if (w.algorithms == s.algorithms[processor].data()) return w;
     ways.push_back({s.algorithms[processor].data(), fused(processor), {}});
     auto& added = ways[ways.size() - 1];
-    set_memory(added.memory, s.net, pieces, added.groups, s.algorithms[processor]);
+    set_memory(added.memory, s.net, cut_units, added.groups, s.algorithms[processor]);
     return added;
   };
   for (int h = 0; h < s.cluster.size(); ++h) {
@@ -69,7 +69,7 @@ constexpr problem problem_of(const setting& s) {
         kind_of[at] = p.kinds.size();
         const way& how = way_of(processor);
         costs c = how.memory;
-        set_seconds(c, pieces, how.groups, s.seconds[processor]);
+        set_seconds(c, cut_units, how.groups, s.seconds[processor]);
         set_messages(c, p, s.cluster.processors[processor]);
         p.kinds.push_back(c);
       } else {
@@ -160,8 +160,8 @@ constexpr problem problem_of(const setting& s, const schedule::plan_view& plan, 
       if (l >= 0) groups.of_layer[l] = groups.list.size();
     groups.list.push_back(g);
   }
-  const piece_list pieces = pieces_of(s.net, groups);
-  set_network(p, s.net, pieces);
+  const cut_unit_list cut_units = cut_units_of(s.net, groups);
+  set_network(p, s.net, cut_units);
   set_hosts(p, s.cluster);
   meta::array<double> seconds(s.net.size());
   for (std::size_t r = 0; r < ranks.size(); ++r) {
@@ -177,8 +177,8 @@ constexpr problem problem_of(const setting& s, const schedule::plan_view& plan, 
       d.idle_watts += share * about.idle_watts;
     }
     costs c;
-    set_memory(c, s.net, pieces, groups, s.algorithms[with]);
-    set_seconds(c, pieces, groups, seconds);
+    set_memory(c, s.net, cut_units, groups, s.algorithms[with]);
+    set_seconds(c, cut_units, groups, seconds);
     set_messages(c, p, s.cluster.processors[with]);
     p.kinds.push_back(c);
     p.devices.push_back(d);
@@ -187,12 +187,12 @@ constexpr problem problem_of(const setting& s, const schedule::plan_view& plan, 
   return p;
 }
 
-/// The stages of a plan: consecutive pieces on the same rank.
+/// The stages of a plan: consecutive cut units on the same rank.
 constexpr meta::array<stage> stages_of(const problem& p, const schedule::plan_view& plan) {
-  meta::array<int> owner(p.pieces);
-  for (int l = 0; l < p.piece_of.size(); ++l) owner[p.piece_of[l]] = plan.owner[l];
+  meta::array<int> owner(p.cut_units);
+  for (int l = 0; l < p.cut_unit_of.size(); ++l) owner[p.cut_unit_of[l]] = plan.owner[l];
   meta::array<stage> out;
-  for (int k = 0; k < p.pieces; ++k) {
+  for (int k = 0; k < p.cut_units; ++k) {
     if (out.empty() || out[out.size() - 1].device != owner[k]) out.push_back({owner[k], k, k});
     out[out.size() - 1].last = k + 1;
   }
@@ -205,14 +205,14 @@ struct stage_ranks {
 };
 constexpr stage_ranks assign(const problem& p, const meta::array<stage>& stages) {
   stage_ranks out;
-  meta::array<int> of_piece(p.pieces);
+  meta::array<int> of_cut_unit(p.cut_units);
   for (const auto& s : stages) {
     int rank = 0;
     while (rank < out.devices.size() && out.devices[rank] != s.device) ++rank;
     if (rank == out.devices.size()) out.devices.push_back(s.device);
-    for (int k = s.first; k < s.last; ++k) of_piece[k] = rank;
+    for (int k = s.first; k < s.last; ++k) of_cut_unit[k] = rank;
   }
-  for (const int piece : p.piece_of) out.owner.push_back(of_piece[piece]);
+  for (const int cut_unit : p.cut_unit_of) out.owner.push_back(of_cut_unit[cut_unit]);
   return out;
 }
 

@@ -29,7 +29,7 @@
 namespace dice::graph {
 
 /// A constant tensor of a layer: its place in the data section of the weights file (bytes, 64-byte aligned) and its type.
-/// A part of a larger tensor may lie there in pieces: `planes` times `rows` of them, `plane_pitch` and `row_pitch` bytes
+/// A part of a larger tensor may lie there in runs: `planes` times `rows` of them, `plane_pitch` and `row_pitch` bytes
 /// apart; then its offset is only 4-byte aligned.
 struct parameter {
   std::int64_t offset = 0;
@@ -39,13 +39,13 @@ struct parameter {
   bool is_part = false;  ///< of a larger tensor
   tensor::number element = tensor::number::float32;
 
-  constexpr std::int64_t pieces() const { return rows * planes; }
+  constexpr std::int64_t runs() const { return rows * planes; }
   constexpr std::int64_t bytes() const { return extents.elements() * tensor::size_of(element); }
-  constexpr std::int64_t piece_bytes() const { return bytes() / pieces(); }
+  constexpr std::int64_t run_bytes() const { return bytes() / runs(); }
   /// Behind its last byte in the file.
-  constexpr std::int64_t end() const { return offset + (planes - 1) * plane_pitch + (rows - 1) * row_pitch + piece_bytes(); }
+  constexpr std::int64_t end() const { return offset + (planes - 1) * plane_pitch + (rows - 1) * row_pitch + run_bytes(); }
   /// Whether kernels can read it where it lies.
-  constexpr bool in_place() const { return pieces() == 1 && offset % 64 == 0; }
+  constexpr bool in_place() const { return runs() == 1 && offset % 64 == 0; }
   friend constexpr bool operator==(const parameter&, const parameter&) = default;
 };
 

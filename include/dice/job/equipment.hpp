@@ -104,7 +104,7 @@ class equipment {
           warn(weights::require_current(file, program.network, program.weights, program.weights_folder));
         if (named.verify) verified_ = weights::verify(file, rank_, own, runtime::item_names(program, rank_));
         all.uses_weights(file.about().content, path);
-        store_ = accelerator_ ? uploaded(own, [&](auto put) { file.each_piece(rank_, own, put); }) : file.map(rank_, own);
+        store_ = accelerator_ ? uploaded(own, [&](auto put) { file.each_chunk(rank_, own, put); }) : file.map(rank_, own);
         if (accelerator_) accelerator_->remember_beside(path);
         return warning;
       } catch (const files::error& e) {

@@ -18,7 +18,7 @@ namespace dice::measure::detail {
 
 using clock = std::int64_t (*)();  ///< in ns
 
-/// Something to compute, in equal pieces of some 0.2 ms.
+/// Something to compute, in equal steps of some 0.2 ms.
 class even_work {
  public:
   explicit even_work(clock now) : now_(now) {
@@ -26,23 +26,23 @@ class even_work {
     auto fastest = std::numeric_limits<std::int64_t>::max();
     for (int k = 0; k < 20; ++k) {
       const auto from = now_();
-      piece();
+      step();
       fastest = std::min(fastest, std::max<std::int64_t>(now_() - from, 1));
     }
     turns_ = std::max<std::int64_t>(1, turns_ * wanted / fastest);
   }
-  void piece() {
+  void step() {
     double x = kept_;
     for (std::int64_t k = 0; k < turns_; ++k) x = x * 0.999999 + 1e-6;
     kept_ = x;
   }
-  /// Seconds per piece while there is nothing else to do.
+  /// Seconds per step while there is nothing else to do.
   double seconds_alone() {
     constexpr std::int64_t enough = 300'000'000;  // ns: many of the periods in which a container gets its share of a core
     const auto from = now_();
-    std::int64_t pieces = 0;
-    for (; now_() - from < enough; ++pieces) piece();
-    return static_cast<double>(now_() - from) * 1e-9 / static_cast<double>(pieces);
+    std::int64_t steps = 0;
+    for (; now_() - from < enough; ++steps) step();
+    return static_cast<double>(now_() - from) * 1e-9 / static_cast<double>(steps);
   }
 
  private:
@@ -91,20 +91,20 @@ class message_trial {
     }
     meet();
     const auto from = now_();
-    std::int64_t pieces = 0;
+    std::int64_t steps = 0;
     for (std::int64_t k = 0; k < count; ++k) {
       if (sends_) end_.start_send(path, 0, data_);
       else end_.start_receive(path, 0, data_);
       do {
-        work_.piece();
-        ++pieces;
+        work_.step();
+        ++steps;
         end_.progress();
       } while (!(sends_ ? end_.sent(path, 0) : end_.received(path, 0)));
     }
     const double all = static_cast<double>(now_() - from) * 1e-9;
     meet();
     const double before = std::exchange(alone_, work_.seconds_alone());
-    return std::max(0.0, (all - static_cast<double>(pieces) * (before + alone_) / 2) / static_cast<double>(count));
+    return std::max(0.0, (all - static_cast<double>(steps) * (before + alone_) / 2) / static_cast<double>(count));
   }
 
   /// Waits for the other end: one byte there and back.
@@ -126,7 +126,7 @@ class message_trial {
   clock now_;
   std::byte signal_{};
   even_work work_;
-  double alone_ = 0;  ///< seconds of a piece alone, after the last messages; 0: none yet
+  double alone_ = 0;  ///< seconds of a step alone, after the last messages; 0: none yet
 };
 
 }  // namespace dice::measure::detail

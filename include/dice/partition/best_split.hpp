@@ -38,7 +38,7 @@ constexpr std::array<int, N> balanced(const std::array<double, N>& seconds, std:
 namespace detail {
 
 /// Into how many parts layer l can be divided at most; of replicas, the frames of which each device gets its share.
-constexpr std::int64_t units_of(const graph::network_view& net, int l, const placement::work& w) {
+constexpr std::int64_t units_of(const graph::network_view& net, int l, const placement::work_item& w) {
   if (w.has_replicas()) return 16;
   const auto& of = net.layers[l];
   const auto& cut = placement::about(w.cut);
@@ -56,7 +56,7 @@ constexpr std::int64_t units_of(const graph::network_view& net, int l, const pla
 /// that take its parts to them. A replica also takes that of its other layers.
 template <class Net, class Cluster, class Map, int W> consteval auto shares_of_work() {
   constexpr auto& placed = placement::of<Net, Map>;
-  constexpr auto work = placed.view().works[W];
+  constexpr auto work = placed.view().work_items[W];
   const auto where = placed.view();
   const auto& net = graph::view_of<Net>;
   const auto& s = cost::setting_of<Net, Cluster>;
@@ -64,7 +64,7 @@ template <class Net, class Cluster, class Map, int W> consteval auto shares_of_w
   std::array<double, work.ranks> seconds{}, besides{};
   const auto all = where.ranks_of(work);
   std::array<bool, Net::size * ranks.size()> sent{};
-  const auto is_split = [](const placement::work& w) { return w.has_parts() || w.has_replicas(); };
+  const auto is_split = [](const placement::work_item& w) { return w.has_parts() || w.has_replicas(); };
   const auto exchange = [&](int tensor, int outside) {  // with the rank of a layer outside of the work, once
     const int other = where.owner[outside];
     auto& before = sent[static_cast<std::size_t>(tensor) * ranks.size() + static_cast<std::size_t>(other)];

@@ -19,8 +19,8 @@ struct sums {
 class bounds {
  public:
   /// `again`: devices that have a stage may get another one.
-  constexpr bounds(const problem& p, const goal& g, bool again) : p_(p), g_(g), rest_energy_(p.pieces + 1) {
-    for (int k = p.pieces - 1; k >= 0; --k) {
+  constexpr bounds(const problem& p, const goal& g, bool again) : p_(p), g_(g), rest_energy_(p.cut_units + 1) {
+    for (int k = p.cut_units - 1; k >= 0; --k) {
       double energy = infinity;
       for (const auto& d : p.devices) {
         const double t = p.kinds[d.kind].seconds[k + 1] - p.kinds[d.kind].seconds[k];
@@ -31,7 +31,7 @@ class bounds {
     }
   }
 
-  /// Lower bound of the value of all mappings that continue s from piece k on.
+  /// Lower bound of the value of all mappings that continue s from cut unit k on.
   constexpr double least(const sums& s, int k) const {
     switch (g_.best) {
       case objective::throughput:
@@ -45,7 +45,7 @@ class bounds {
     }
   }
 
-  /// By piece: the least that the pieces before it add to energy or latency.
+  /// By cut unit: the least that the cut units before it add to energy or latency.
   constexpr meta::array<double> before(objective o) const {
     const auto& rest = o == objective::energy ? rest_energy_ : p_.rest;
     meta::array<double> out(rest.size());
@@ -56,7 +56,7 @@ class bounds {
  private:
   const problem& p_;
   const goal& g_;
-  meta::array<double> rest_energy_;  ///< J for the pieces from each one on, each on its best device
+  meta::array<double> rest_energy_;  ///< J for the cut units from each one on, each on its best device
 };
 
 }  // namespace dice::partition::detail

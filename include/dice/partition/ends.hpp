@@ -17,16 +17,16 @@ namespace detail {
 
 constexpr bool has_end(const goal& g, int host) { return host == g.input_at || host == g.output_at; }
 
-/// Calls f for each piece with an input (or, if `outputs`, an output) of the network.
+/// Calls f for each cut unit with an input (or, if `outputs`, an output) of the network.
 template <class F> constexpr void each_end(const cost::setting& s, const problem& p, bool outputs, F f) {
   for (int l = 0; l < s.net.size(); ++l)
-    if (outputs ? s.net.layers[l].is_output : s.net.layers[l].is_input) f(p.piece_of[l]);
+    if (outputs ? s.net.layers[l].is_output : s.net.layers[l].is_input) f(p.cut_unit_of[l]);
 }
 
 }  // namespace detail
 
-/// Ties the pieces with inputs and outputs to the hosts that g names for them: on other hosts they take more memory than any
-/// device has, which is how all searches and their bounds learn of it. Call it once.
+/// Ties the cut units with inputs and outputs to the hosts that g names for them: on other hosts they take more memory than
+/// any device has, which is how all searches and their bounds learn of it. Call it once.
 constexpr void tie_ends(problem& p, const cost::setting& s, const goal& g) {
   if (g.input_at < 0 && g.output_at < 0) return;
   meta::array<int> tied(4 * p.kinds.size(), -1);  // by kind, and what its devices may not have
@@ -38,12 +38,12 @@ constexpr void tie_ends(problem& p, const cost::setting& s, const goal& g) {
     if (kind < 0) {
       kind = p.kinds.size();
       costs c = p.kinds[d.kind];
-      meta::array<std::int64_t> more(p.pieces + 1);
-      const auto forbid = [&](int piece) { more[piece + 1] = no_limit + 1; };
+      meta::array<std::int64_t> more(p.cut_units + 1);
+      const auto forbid = [&](int cut_unit) { more[cut_unit + 1] = no_limit + 1; };
       if (no_input) detail::each_end(s, p, false, forbid);
       if (no_output) detail::each_end(s, p, true, forbid);
-      for (int k = 1; k <= p.pieces; ++k) c.weights[k] += more[k] += more[k - 1];
-      c.most += more[p.pieces];
+      for (int k = 1; k <= p.cut_units; ++k) c.weights[k] += more[k] += more[k - 1];
+      c.most += more[p.cut_units];
       p.kinds.push_back(c);
     }
     d.kind = kind;
@@ -69,13 +69,13 @@ namespace detail {
 /// -1 if the host has no device.
 constexpr std::int64_t too_large_end(const cost::setting& s, const problem& p, int host, bool outputs) {
   std::int64_t out = 0;
-  each_end(s, p, outputs, [&](int piece) {
+  each_end(s, p, outputs, [&](int cut_unit) {
     std::int64_t least = -1;
     bool fits = false;
     for (int d = 0; d < p.devices.size(); ++d) {
       if (p.devices[d].host != host) continue;
       meta::array<stage> alone;
-      alone.push_back({d, piece, piece + 1});
+      alone.push_back({d, cut_unit, cut_unit + 1});
       const auto bytes = memory_of(p, alone, d);
       fits = fits || bytes <= p.devices[d].memory_limit;
       least = least < 0 ? bytes : std::min(least, bytes);

@@ -70,8 +70,8 @@ class energy_search {
       if (x < infinity) out = std::max(out, x);
     for (const auto& c : p_.kinds) {
       double messages = 0;
-      for (int k = 0; k <= p_.pieces; ++k) messages = std::max({messages, c.sending[k], c.receiving[k]});
-      out = std::max(out, c.seconds[p_.pieces] + 2 * messages);
+      for (int k = 0; k <= p_.cut_units; ++k) messages = std::max({messages, c.sending[k], c.receiving[k]});
+      out = std::max(out, c.seconds[p_.cut_units] + 2 * messages);
     }
     return out * (1 + 1e-9);
   }
@@ -83,7 +83,7 @@ class energy_search {
   const sum_rest* latency_;
   int max_labels_;
   meta::array<double> transfers_;  ///< by link and cut
-  meta::array<double> before_;     ///< by piece: least J of the pieces before it
+  meta::array<double> before_;     ///< by cut unit: least J of the cut units before it
   solution best_{};
   double brief_ = 0;  ///< intervals that end by then, in s, are narrow
   int visited_ = 0;

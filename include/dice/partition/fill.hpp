@@ -35,13 +35,13 @@ namespace detail {
 /// Times of all transfers, by link and cut.
 constexpr meta::array<double> transfers_of(const problem& p, const routes& r) {
   meta::array<double> out;
-  out.reserve(r.links.size() * (p.pieces + 1));
+  out.reserve(r.links.size() * (p.cut_units + 1));
   for (const auto& l : r.links)
-    for (int k = 0; k <= p.pieces; ++k) out.push_back(p.transfer(l, k));
+    for (int k = 0; k <= p.cut_units; ++k) out.push_back(p.transfer(l, k));
   return out;
 }
 
-/// Time in s that the device after edge e needs to receive what crosses the cut before piece `start`.
+/// Time in s that the device after edge e needs to receive what crosses the cut before cut unit `start`.
 constexpr double received(const problem& p, const routes& r, int e, int start) {
   const int device = r.nodes[r.edges[e].to].device;
   return p.messages_cost_time && device >= 0 && start > 0 ? p.receiving(device, r.links[r.edges[e].link], start) : 0;
@@ -51,7 +51,7 @@ constexpr double received(const problem& p, const routes& r, int e, int start) {
 class prober {
  public:
   constexpr prober(const problem& p, const routes& r, progress tell)
-      : p_(p), r_(r), tell_(tell), transfers_(transfers_of(p, r)), live_(p.pieces + 1) {}
+      : p_(p), r_(r), tell_(tell), transfers_(transfers_of(p, r)), live_(p.cut_units + 1) {}
 
   /// Whether the quick probe misses nothing: all connections are alike, memory is never short and messages cost no time.
   constexpr bool quick_is_whole(const caps& c) const {
@@ -76,7 +76,7 @@ class prober {
       stretch s{};
       if (node.device >= 0) {
         s = reach(node.device, here.start, here.busy, c);
-        if (s.beyond > p_.pieces && here.devices < fewest && fits(s, p_.pieces)) {
+        if (s.beyond > p_.cut_units && here.devices < fewest && fits(s, p_.cut_units)) {
           best = v;
           fewest = here.devices;
         }
@@ -91,8 +91,8 @@ class prober {
         if (node.device < 0) end = here.start;
         else if (edge.link != link) {
           link = edge.link;
-          const double* x = transfers_.data() + link * (p_.pieces + 1);
-          for (end = std::min(s.beyond, p_.pieces) - 1; end > here.start; --end)
+          const double* x = transfers_.data() + link * (p_.cut_units + 1);
+          for (end = std::min(s.beyond, p_.cut_units) - 1; end > here.start; --end)
             if (c.holds(x[end]) && fits(s, end)) break;
         }
         if (node.device >= 0 && end <= here.start) continue;
@@ -107,18 +107,18 @@ class prober {
 
   /// The same, but misses none.
   constexpr bool whole(const caps& c) {
-    const int n = r_.nodes.size(), width = p_.pieces + 1;
+    const int n = r_.nodes.size(), width = p_.cut_units + 1;
     ++probes_;
     marks_ = meta::array<mark>(n * width);
     marks_[0] = {0, -1, -1, 0, 0};
     const auto earliest = earliest_starts(c);
     if (earliest[0] > 0) return false;
-    meta::array<int> cover(width);  // by start: a later one that covers it, see covers(); p_.pieces: none
+    meta::array<int> cover(width);  // by start: a later one that covers it, see covers(); p_.cut_units: none
     for (int v = 0; v < n; ++v) {
       report_progress(static_cast<double>(v) / n);
       const auto& node = r_.nodes[v];
-      int next = p_.pieces;
-      for (int start = p_.pieces - 1; start >= 0; --start) {
+      int next = p_.cut_units;
+      for (int start = p_.cut_units - 1; start >= 0; --start) {
         if (marks_[v * width + start].start < 0) continue;
         if (node.device < 0) {
           for (int e = node.first_edge; e < node.last_edge; ++e) put(e, start, v * width + start);
@@ -127,15 +127,15 @@ class prober {
         const double busy = marks_[v * width + start].busy;
         const stretch s = reach(node.device, start, busy, c);
         int later = next;
-        while (later < p_.pieces && !covers(v, later, start, c)) later = cover[later];
+        while (later < p_.cut_units && !covers(v, later, start, c)) later = cover[later];
         next = start;
         cover[start] = later;
-        const bool free = later == p_.pieces;
-        if (free && s.beyond > p_.pieces && fits(s, p_.pieces)) {
+        const bool free = later == p_.cut_units;
+        if (free && s.beyond > p_.cut_units && fits(s, p_.cut_units)) {
           trace(v * width + start);
           return true;
         }
-        const int last = std::min(free ? p_.pieces - 1 : later, s.beyond - 1);
+        const int last = std::min(free ? p_.cut_units - 1 : later, s.beyond - 1);
         for (int e = node.first_edge; e < node.last_edge; ++e) {
           const auto& edge = r_.edges[e];
           const double* x = transfers_.data() + edge.link * width;
@@ -148,18 +148,18 @@ class prober {
     return false;
   }
 
-  /// The mapping found: edges, and the first piece of the stage after each.
+  /// The mapping found: edges, and the first cut unit of the stage after each.
   constexpr const meta::array<int>& path() const { return path_; }
   constexpr const meta::array<int>& starts() const { return starts_; }
 
  private:
-  /// How a node is reached: the first piece of its stage, the edge, the previous mark, the devices so far, and the time in s
-  /// that its device spends on receiving.
+  /// How a node is reached: the first cut unit of its stage, the edge, the previous mark, the devices so far, and the time
+  /// in s that its device spends on receiving.
   struct mark {
     int start = -1, edge = -1, before = -1, devices = 0;
     double busy = 0;
   };
-  /// What a device can compute from piece `first` on: stages that end before `beyond`.
+  /// What a device can compute from cut unit `first` on: stages that end before `beyond`.
   struct stretch {
     int device = -1, first = 0, beyond = 0;
     double busy = 0;
@@ -184,7 +184,7 @@ class prober {
   constexpr stretch reach(int device, int first, double busy, const caps& c) {
     const auto& k = p_.kinds[p_.devices[device].kind];
     const double* seconds = k.seconds.data();
-    stretch out{device, first, p_.pieces + 1, busy, limited(device, c), limit(device, c), k.weights.data()};
+    stretch out{device, first, p_.cut_units + 1, busy, limited(device, c), limit(device, c), k.weights.data()};
     for (int low = first; out.beyond - low > 1;) {
       const int middle = (low + out.beyond) / 2;
       if (c.holds(busy + (seconds[middle] - seconds[first]))) low = middle;
@@ -214,9 +214,9 @@ class prober {
     const auto& edge = r_.edges[e];
     auto& to = marks_[edge.to];
     const int device = r_.nodes[edge.to].device, devices = marks_[v].devices + (device >= 0);
-    const double* x = transfers_.data() + edge.link * (p_.pieces + 1);
+    const double* x = transfers_.data() + edge.link * (p_.cut_units + 1);
     const double* done = p_.kinds[p_.devices[device >= 0 ? device : s.device].kind].seconds.data();
-    for (int end = std::min(s.beyond, p_.pieces) - 1; end > s.first; --end) {
+    for (int end = std::min(s.beyond, p_.cut_units) - 1; end > s.first; --end) {
       const double had = to.start < 0 ? -infinity : done[to.start] - to.busy;
       if (done[end] < had) return;
       if (!c.holds(x[end]) || !fits(s, end) || !sends(s, e, end, c)) continue;
@@ -230,7 +230,7 @@ class prober {
     meta::array<int> out(r_.nodes.size());
     for (int v = r_.nodes.size() - 1; v >= 0; --v) {
       const auto& node = r_.nodes[v];
-      int end = p_.pieces;
+      int end = p_.cut_units;
       for (int e = node.first_edge; e < node.last_edge; ++e) end = std::min(end, out[r_.edges[e].to]);
       out[v] = end;
       if (node.device < 0) continue;
@@ -243,16 +243,16 @@ class prober {
     }
     return out;
   }
-  /// Whether a stage of node v from a on, later than b, can end at every piece after a at which one from b on can.
+  /// Whether a stage of node v from a on, later than b, can end at every cut unit after a at which one from b on can.
   constexpr bool covers(int v, int a, int b, const caps& c) const {
-    const int device = r_.nodes[v].device, width = p_.pieces + 1;
+    const int device = r_.nodes[v].device, width = p_.cut_units + 1;
     const auto& weights = p_.kinds[p_.devices[device].kind].weights;
     return (!p_.messages_cost_time || marks_[v * width + a].busy - marks_[v * width + b].busy <= p_.time(device, b, a)) &&
            (!limited(device, c) || p_.slots * p_.crossing[a] <= p_.slots * p_.crossing[b] + weights[a] - weights[b]);
   }
 
   constexpr void put(int e, int start, int before) {
-    auto& to = marks_[r_.edges[e].to * (p_.pieces + 1) + start];
+    auto& to = marks_[r_.edges[e].to * (p_.cut_units + 1) + start];
     const double busy = received(p_, r_, e, start);
     if (to.start < 0 || busy < to.busy) to = {start, e, before, 0, busy};
   }

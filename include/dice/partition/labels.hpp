@@ -39,12 +39,12 @@ class label_search {
         rest_(g.best == objective::latency ? with.latency : with.energy),
         most_(most),
         transfers_(transfers_of(p, r)),
-        heads_(r.nodes.size() * (p.pieces + 1), -1) {}
+        heads_(r.nodes.size() * (p.cut_units + 1), -1) {}
 
   /// Sums of the same numbers in different orders differ by less (relative).
   static constexpr double rounding = 1e-12;
 
-  /// Finds a mapping better than value `known`, as indices of edges and the first piece of each stage; false if there is
+  /// Finds a mapping better than value `known`, as indices of edges and the first cut unit of each stage; false if there is
   /// none.
   constexpr bool run(double known, meta::array<int>& path, meta::array<int>& starts) {
     best_ = known * (1 - rounding);
@@ -52,9 +52,9 @@ class label_search {
     labels_[0].period = rest_ ? std::max(min_period(p_), rest_->min_period()) : min_period(p_);
     heads_[0] = 0;
     for (int v = 0; v < r_.nodes.size() && finished(); ++v) {
-      for (int first = 0; first < p_.pieces && finished(); ++first) {
-        tell_((v + static_cast<double>(first) / p_.pieces) / r_.nodes.size());
-        for (int l = heads_[v * (p_.pieces + 1) + first]; l >= 0 && finished(); l = labels_[l].next) {
+      for (int first = 0; first < p_.cut_units && finished(); ++first) {
+        tell_((v + static_cast<double>(first) / p_.cut_units) / r_.nodes.size());
+        for (int l = heads_[v * (p_.cut_units + 1) + first]; l >= 0 && finished(); l = labels_[l].next) {
           if (r_.nodes[v].device >= 0) extend(v, l);
           else forward(v, l);
         }
@@ -102,7 +102,7 @@ class label_search {
     const double *seconds = c.seconds.data(), *rest = p_.rest.data(), begin = seconds[from.start];
     const double watts = d.busy_watts - d.idle_watts, held_power = from.idle + d.idle_watts;
     std::int64_t live = 0;
-    for (int end = from.start + 1; end <= p_.pieces; ++end) {
+    for (int end = from.start + 1; end <= p_.cut_units; ++end) {
       const double t = seconds[end] - begin, busy = from.busy + t;
       live = std::max(live, c.live[end - 1]);
       const auto held = c.weights[end] - c.weights[from.start] + live;
@@ -122,7 +122,7 @@ class label_search {
       const auto memory = held + p_.slots * (p_.crossing[from.start] + p_.crossing[end]);
       if (memory > d.memory_limit) continue;
       l.memory = std::max(l.memory, memory);
-      if (end == p_.pieces) {
+      if (end == p_.cut_units) {
         if (l.latency <= g_.max_latency && bounds_.least(l, end) < best_) {
           best_ = bounds_.least(l, end) * (1 - rounding);
           last_ = at;
@@ -132,7 +132,7 @@ class label_search {
       l.before = at;
       for (int e = node.first_edge; e < node.last_edge; ++e) {
         const int link = r_.edges[e].link;
-        const double x = transfers_[link * (p_.pieces + 1) + end];
+        const double x = transfers_[link * (p_.cut_units + 1) + end];
         label next = l;
         next.period = std::max(next.period, x);
         next.latency += x;
@@ -159,7 +159,7 @@ class label_search {
     l.edge = e;
     l.next = -1;
     l.busy = received(p_, r_, e, start);
-    const int list = r_.edges[e].to * (p_.pieces + 1) + start;
+    const int list = r_.edges[e].to * (p_.cut_units + 1) + start;
     int* at = &heads_[list];
     while (*at >= 0) {
       auto& other = labels_[*at];

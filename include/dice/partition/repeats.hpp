@@ -25,14 +25,14 @@ class repeat_search {
         bounds_(p, g, true),
         uses_(p.devices.size()),
         host_uses_(p.hosts),
-        rest_weights_(p.pieces + 1),
-        last_live_(p.kinds.size() * (p.pieces + 1)) {
-    for (int k = p.pieces - 1; k >= 0; --k) {
+        rest_weights_(p.cut_units + 1),
+        last_live_(p.kinds.size() * (p.cut_units + 1)) {
+    for (int k = p.cut_units - 1; k >= 0; --k) {
       std::int64_t weights = std::numeric_limits<std::int64_t>::max();
       for (const auto& c : p.kinds) weights = std::min(weights, c.weights[k + 1] - c.weights[k]);
       rest_weights_[k] = rest_weights_[k + 1] + weights;
       for (int kind = 0; kind < p.kinds.size(); ++kind) {
-        auto* live = &last_live_[kind * (p.pieces + 1) + k];
+        auto* live = &last_live_[kind * (p.cut_units + 1) + k];
         *live = std::max(live[1], p.kinds[kind].live[k]);
       }
     }
@@ -53,7 +53,7 @@ class repeat_search {
     std::int64_t weights = 0, live = 0, channels = 0;
   };
 
-  /// Whether a mapping that continues s from piece k on may be better than the best, and keep to the limits.
+  /// Whether a mapping that continues s from cut unit k on may be better than the best, and keep to the limits.
   constexpr bool promising(const sums& s, int k) const {
     return s.period <= g_.max_period && s.latency + p_.rest[k] * (1 - rounding) <= g_.max_latency * (1 + rounding) &&
            bounds_.least(s, k) < best_;
@@ -68,7 +68,7 @@ class repeat_search {
     return true;
   }
 
-  /// Tries all stages from piece `first` on.
+  /// Tries all stages from cut unit `first` on.
   constexpr void next(const sums& before, int first, bool repeated) {
     const int last = stages_.empty() ? -1 : stages_[stages_.size() - 1].device;
     const int left = max_stages - 1 - stages_.size();  // stages after this one
@@ -110,8 +110,8 @@ class repeat_search {
     auto& here = uses_[device];
     const use had = here;
     std::int64_t live = had.live;
-    if (left == 0) live = std::max(live, last_live_[d.kind * (p_.pieces + 1) + first]);
-    for (int end = left == 0 ? p_.pieces : first + 1; end <= p_.pieces; ++end) {
+    if (left == 0) live = std::max(live, last_live_[d.kind * (p_.cut_units + 1) + first]);
+    for (int end = left == 0 ? p_.cut_units : first + 1; end <= p_.cut_units; ++end) {
       live = std::max(live, c.live[end - 1]);
       const double t = c.seconds[end] - c.seconds[first];
       here = {had.stages + 1, had.seconds + received + t, had.weights + c.weights[end] - c.weights[first], live,
@@ -128,17 +128,17 @@ class repeat_search {
       if (memory > d.memory_limit) continue;
       now.memory = std::max(now.memory, memory);
       if (left == max_stages - 1) {
-        const double rest = 1 - static_cast<double>(end) / p_.pieces;
+        const double rest = 1 - static_cast<double>(end) / p_.cut_units;
         tell_((device + 1 - rest * rest * rest) / p_.devices.size());
       }
       sums later = now;
-      if (end < p_.pieces) {  // at most `left` devices share the rest
+      if (end < p_.cut_units) {  // at most `left` devices share the rest
         later.period = std::max(later.period, p_.rest[end] / left * (1 - rounding));
         later.memory = std::max(later.memory, rest_weights_[end] / left);
       }
       if (!promising(later, end)) continue;
       stages_.push_back({device, first, end});
-      if (end == p_.pieces) finish(repeated);
+      if (end == p_.cut_units) finish(repeated);
       else next(now, end, repeated);
       stages_.truncate(stages_.size() - 1);
     }
@@ -160,8 +160,8 @@ class repeat_search {
   meta::array<use> uses_;                   ///< by device
   meta::array<int> host_uses_;              ///< stages by host
   int devices_ = 0;                         ///< that have stages
-  meta::array<std::int64_t> rest_weights_;  ///< bytes of the pieces from each one on, each where it has fewest
-  meta::array<std::int64_t> last_live_;     ///< by kind and piece: most live bytes from there on
+  meta::array<std::int64_t> rest_weights_;  ///< bytes of the cut units from each one on, each where it has fewest
+  meta::array<std::int64_t> last_live_;     ///< by kind and cut unit: most live bytes from there on
   double best_ = infinity;
   solution found_;
 };

@@ -268,13 +268,13 @@ constexpr meta::array<int> devices_along(const problem& p, const routes& r, cons
   return out;
 }
 
-/// The solution whose stages follow the path along these edges and begin at pieces `starts`.
+/// The solution whose stages follow the path along these edges and begin at cut units `starts`.
 constexpr solution along(const problem& p, const routes& r, bool in_order, const meta::array<int>& path,
                          const meta::array<int>& starts) {
   solution out;
   const auto devices = devices_along(p, r, path, in_order);
   for (int k = 0; k < path.size(); ++k)
-    out.stages.push_back({devices[k], starts[k], k + 1 < path.size() ? starts[k + 1] : p.pieces});
+    out.stages.push_back({devices[k], starts[k], k + 1 < path.size() ? starts[k + 1] : p.cut_units});
   out.expected = predict(p, out.stages);
   return out;
 }

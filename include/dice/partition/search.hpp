@@ -36,7 +36,7 @@ namespace detail {
 constexpr void try_single(const problem& p, const goal& g, solution& best) {
   for (int d = 0; d < p.devices.size(); ++d) {
     solution alone;
-    alone.stages.push_back({d, 0, p.pieces});
+    alone.stages.push_back({d, 0, p.cut_units});
     alone.expected = predict(p, alone.stages);
     if (!keeps(alone.expected, g) || alone.expected.memory > p.devices[d].memory_limit) continue;
     if (best.empty() || value_of(g.best, alone.expected) < value_of(g.best, best.expected)) best = alone;
@@ -68,8 +68,8 @@ constexpr void add_up(const problem& p, const routes& r, const goal& g, progress
 
 }  // namespace detail
 
-/// The best mapping of p for g, exactly, among all that give intervals of pieces to different devices (and, with g.repeats,
-/// those of up to four stages on any devices).
+/// The best mapping of p for g, exactly, among all that give intervals of cut units to different devices (and, with
+/// g.repeats, those of up to four stages on any devices).
 constexpr outcome search(const problem& p, const goal& g, int most = max_routes, const effort& labels = {}) {
   outcome out;
   if (p.devices.empty()) return out;

@@ -26,24 +26,24 @@ constexpr meta::array<double> shares_of(const problem& p, const routes& r) {
 /// sum, minimised backwards from the end; for each stage, a queue holds the ends that may become the best.
 class sum_rest {
  public:
-  /// `transfers`: by link and cut, in s; `before`: the least that is added before each piece. Rests that lead to more than
-  /// `most` are left out.
+  /// `transfers`: by link and cut, in s; `before`: the least that is added before each cut unit. Rests that lead to more
+  /// than `most` are left out.
   constexpr sum_rest(const problem& p, const routes& r, const meta::array<double>& transfers,
                      const meta::array<double>& before, double most, objective best, double min_period, double max_period)
-      : width_(p.pieces + 1),
+      : width_(p.cut_units + 1),
         energy_(best == objective::energy),
         min_period_(min_period),
         from_(r.nodes.size() * width_, infinity),
         after_(r.nodes.size() * width_, infinity) {
     const auto shares = shares_of(p, r);
     const double limit = most * (1 + 1e-9);
-    meta::array<int> begins(r.nodes.size()), ends(r.nodes.size());  // by node: pieces from which a rest may be worthwhile
+    meta::array<int> begins(r.nodes.size()), ends(r.nodes.size());  // by node: cut units from which a rest may be worthwhile
     lines store(width_);
     for (int v = r.nodes.size() - 1; v >= 0; --v) {
       const auto& node = r.nodes[v];
       const double share = shares[v] - (node.device < 0 ? 0 : p.kinds[p.devices[node.device].kind].share);
       int first = node.device < 0 ? 0 : 1;  // the first end after which later devices have enough time
-      while (first < p.pieces && p.rest[first] > max_period * share * (1 + 1e-9)) ++first;
+      while (first < p.cut_units && p.rest[first] > max_period * share * (1 + 1e-9)) ++first;
       double* after = after_.data() + v * width_;
       for (int e = node.first_edge; e < node.last_edge; ++e) {
         const auto& edge = r.edges[e];
@@ -62,9 +62,9 @@ class sum_rest {
       }
       double* from = from_.data() + v * width_;
       if (node.device < 0)
-        for (int k = 0; k < p.pieces; ++k) from[k] = after[k];
+        for (int k = 0; k < p.cut_units; ++k) from[k] = after[k];
       else begin_stages(p, p.devices[node.device], max_period, after, from, store);
-      int &begin = begins[v], &end = ends[v] = p.pieces;
+      int &begin = begins[v], &end = ends[v] = p.cut_units;
       const double* done = before.data();
       for (; end > 0 && from[end - 1] + done[end - 1] >= limit; --end) from[end - 1] = infinity;
       for (; begin < end && from[begin] + done[begin] >= limit; ++begin) from[begin] = infinity;
@@ -72,9 +72,9 @@ class sum_rest {
   }
 
   constexpr double min_period() const { return min_period_; }
-  /// A stage of node v that begins at piece `start`, without its receiving, and all after it.
+  /// A stage of node v that begins at cut unit `start`, without its receiving, and all after it.
   constexpr double from(int v, int start) const { return from_[v * width_ + start]; }
-  /// All after a stage of node v that ends before piece `end`, with the messages between.
+  /// All after a stage of node v that ends before cut unit `end`, with the messages between.
   constexpr double after(int v, int end) const { return after_[v * width_ + end]; }
   constexpr double whole() const { return from_[0]; }
 
@@ -89,7 +89,7 @@ class sum_rest {
 
   /// What a second of computing adds.
   constexpr double each(const device& d) const { return energy_ ? d.busy_watts - d.idle_watts : 1; }
-  /// Energy in J that messages add on the devices at both ends of edge e out of node v, for the cut before piece k > 0.
+  /// Energy in J that messages add on the devices at both ends of edge e out of node v, for the cut before cut unit k > 0.
   constexpr double message_energy(const problem& p, const routes& r, int v, int e, int k) const {
     if (r.links.empty()) return 0;
     const int a = r.nodes[v].device, b = r.nodes[r.edges[e].to].device;
@@ -100,16 +100,16 @@ class sum_rest {
   /// Fills in from[k] for stages of device d, given what is added after each end. Has no calls, which are slow in compilers.
   constexpr void begin_stages(const problem& p, const device& d, double max_period, double* after, double* from,
                               lines& store) {
-    after[p.pieces] = 0;
+    after[p.cut_units] = 0;
     const double *seconds = p.kinds[d.kind].seconds.data(), watts = each(d);
     const double idle = energy_ ? d.idle_watts : 0, busy = watts + idle, held = idle * min_period_, shortest = min_period_;
     const std::int64_t* weights = p.kinds[d.kind].weights.data();
-    const bool limited = d.memory_limit < weights[p.pieces] || max_period < seconds[p.pieces];
+    const bool limited = d.memory_limit < weights[p.cut_units] || max_period < seconds[p.cut_units];
     int *brief = store.brief.data(), *longer = store.longer.data();
     double *brief_sum = store.brief_sum.data(), *long_sum = store.long_sum.data();
     int brief_first = 0, brief_last = 0, long_first = 0, long_last = 0;
-    int end = p.pieces;  // of the longest brief stage from piece k on
-    for (int k = p.pieces; k >= 0; --k) {
+    int end = p.cut_units;  // of the longest brief stage from cut unit k on
+    for (int k = p.cut_units; k >= 0; --k) {
       const double begin = seconds[k], rest = after[k];
       for (; seconds[end] - begin > shortest; --end) {
         const double sum = after[end] + busy * seconds[end];
@@ -145,7 +145,7 @@ class sum_rest {
   int width_;
   bool energy_;
   double min_period_;
-  meta::array<double> from_, after_;  ///< by node and piece
+  meta::array<double> from_, after_;  ///< by node and cut unit
 };
 
 }  // namespace dice::partition::detail

@@ -59,7 +59,7 @@ template <class Input> class divider {
         wanted_(parts.size(), -1),
         assembled_(n_, -1) {
     int sets = 0;
-    for (const auto& w : in.where.works) set_of_.push_back(w.has_replicas() ? sets++ : -1);
+    for (const auto& w : in.where.work_items) set_of_.push_back(w.has_replicas() ? sets++ : -1);
     has_replicas_ = sets > 0;
   }
 

@@ -79,7 +79,7 @@ template <class Input, class Network> class writer {
   }
   constexpr void write_replicas() {
     int set = 0, members = 0, number = 0;
-    for (const auto& w : in_.where.works) {
+    for (const auto& w : in_.where.work_items) {
       if (w.has_replicas()) {
         const bool decides = w.dealt == placement::dealing::to_first_free;
         out_.replicas[set++] = {members, w.ranks, decides ? feeder_of(number) : -1};
@@ -173,7 +173,7 @@ template <class Input> constexpr network_sizes sizes_of(const Input& in, const p
                     .owner = layers,
                     .restricted = layers,
                     .first_parameter = layers + 1};
-  for (const auto& w : in.where.works)
+  for (const auto& w : in.where.work_items)
     if (w.has_replicas()) {
       ++out.replicas;
       out.members += w.ranks;

@@ -62,10 +62,10 @@ struct planned_parts {
 };
 
 /// Into how many intervals a work divides the channels, rows and columns of its layers.
-constexpr auto divisions(const placement::work& w) { return placement::divisions(w.cut, w.ranks, w.down, w.across); }
+constexpr auto divisions(const placement::work_item& w) { return placement::divisions(w.cut, w.ranks, w.down, w.across); }
 
 /// Parts of one layer of a work; replicas have all parts each.
-constexpr int parts_each(const placement::work& w) {
+constexpr int parts_each(const placement::work_item& w) {
   const auto [channels, rows, columns] = divisions(w);
   return channels * rows * columns * (w.has_replicas() ? w.ranks : 1);
 }
@@ -84,7 +84,7 @@ template <class Input> class planner {
         pairs_(n_) {}
 
   constexpr planned_parts plan() {
-    for (const auto& w : in_.where.works)
+    for (const auto& w : in_.where.work_items)
       if (w.has_parts() && w.has_replicas()) throw std::logic_error("replicas of parts of layers cannot be planned");
     first_ = meta::array<int>(n_ + 1);
     for (int l = 0; l < n_; ++l) first_[l + 1] = first_[l] + parts_each(work_of(l));
@@ -106,11 +106,11 @@ template <class Input> class planner {
   enum { channels = placement::axis::channels, rows = placement::axis::rows, columns = placement::axis::columns };
   static constexpr int kinds = placement::axis::count;
 
-  constexpr const placement::work& work_of(int l) const { return in_.where.works.first[work_of_[l]]; }
+  constexpr const placement::work_item& work_of(int l) const { return in_.where.work_items.first[work_of_[l]]; }
   constexpr bool is_split(int l) const { return in_.is_split(l); }
   constexpr bool same_work(int a, int b) const { return work_of_[a] == work_of_[b]; }
   constexpr bool exchanges_late() const {
-    for (const auto& w : in_.where.works)
+    for (const auto& w : in_.where.work_items)
       if (w.exchange_every > 1) return true;
     return false;
   }
@@ -186,7 +186,7 @@ template <class Input> class planner {
   }
 
   /// The shares of `count` parts; equal ones if the work gives none.
-  constexpr meta::view<int> shares(const placement::work& w, int count) {
+  constexpr meta::view<int> shares(const placement::work_item& w, int count) {
     if (w.shares > 0) return in_.where.shares_of(w);
     while (equal_.size() < count) equal_.push_back(1);
     return {equal_.data(), static_cast<std::size_t>(count)};
@@ -263,7 +263,7 @@ template <class Input> class planner {
   }
 
   /// Finds the rows and columns that the ranks of a work compute layer l in: tiles of their algorithms, and whole steps.
-  constexpr void find_units(int l, const placement::work& w, const int* ranks) {
+  constexpr void find_units(int l, const placement::work_item& w, const int* ranks) {
     has_units_ = false;
     while (units_.size() < 2 * w.ranks) units_.push_back(1);
     for (int i = 0; i < w.ranks; ++i) {

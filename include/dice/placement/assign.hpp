@@ -23,11 +23,11 @@ constexpr int assign_devices(const written_mapping& m, platform::device* devices
 }
 
 /// Computes which ranks compute the `layers` layers of a network, for a mapping without mistakes.
-constexpr void assign_works(const written_mapping& m, int layers, assignment_space to) {
+constexpr void assign_work_items(const written_mapping& m, int layers, assignment_space to) {
   int next = 0;           // of a split: the layer that the next device begins with
   std::size_t point = 0;  // and the point before which it ends
-  work w;
-  int works = 0;
+  work_item w;
+  int work_items = 0;
   for (const auto& e : m.entries) {
     for (const int rank : ranks_in(e)) to.run_ranks[w.first_rank + w.ranks++] = rank;
     if (!ends_run(m, e)) continue;
@@ -39,7 +39,7 @@ constexpr void assign_works(const written_mapping& m, int layers, assignment_spa
     for (const int share : e.work.shares) to.shares[w.first_share + w.shares++] = share;
     const auto add = [&](int first, int last) {
       for (int l = first; l <= last; ++l) {
-        to.work_of[l] = works;
+        to.work_of[l] = work_items;
         to.owner[l] = to.run_ranks[w.first_rank];
       }
     };
@@ -49,7 +49,7 @@ constexpr void assign_works(const written_mapping& m, int layers, assignment_spa
       add(next, end - 1);
       next = end;
     }
-    to.works[works++] = w;
+    to.work_items[work_items++] = w;
     w = {.first_rank = w.first_rank + w.ranks, .first_share = w.first_share + w.shares};
   }
 }
@@ -59,31 +59,31 @@ class owned_assignment {
  public:
   /// For a mapping without mistakes, and a network of `layers` layers.
   owned_assignment(const written_mapping& m, int layers) : owner_(layers), work_of_(layers) {
-    const auto n = count_works(m);
-    works_ = meta::array<work>(n.works);
+    const auto n = count_work_items(m);
+    work_items_ = meta::array<work_item>(n.work_items);
     run_ranks_ = meta::array<int>(n.run_ranks);
     shares_ = meta::array<int>(n.shares);
-    assign_works(m, layers, {owner_.data(), work_of_.data(), works_.data(), run_ranks_.data(), shares_.data()});
+    assign_work_items(m, layers, {owner_.data(), work_of_.data(), work_items_.data(), run_ranks_.data(), shares_.data()});
   }
   owned_assignment(owned_assignment&&) = default;
   owned_assignment& operator=(owned_assignment&&) = default;
 
   assignment view() const {
     const auto all = [](const meta::array<int>& a) { return std::span(a.data(), static_cast<std::size_t>(a.size())); };
-    return {all(owner_), all(work_of_), works_, all(run_ranks_), all(shares_)};
+    return {all(owner_), all(work_of_), work_items_, all(run_ranks_), all(shares_)};
   }
 
  private:
   meta::array<int> owner_, work_of_, run_ranks_, shares_;
-  meta::array<work> works_;
+  meta::array<work_item> work_items_;
 };
 
-inline owned_assignment assign_works(const written_mapping& m, int layers) { return {m, layers}; }
+inline owned_assignment assign_work_items(const written_mapping& m, int layers) { return {m, layers}; }
 
 /// Computes the placement of a mapping without mistakes: writes the rank of each of `layers` layers (of a layer in parts,
 /// the first rank of its run), and the devices in order of rank. Returns the frames in flight.
 inline int assign(const written_mapping& m, int layers, int* owner, platform::device* devices) {
-  const auto all = assign_works(m, layers);
+  const auto all = assign_work_items(m, layers);
   for (int l = 0; l < layers; ++l) owner[l] = all.view().owner[l];
   return assign_devices(m, devices);
 }

@@ -148,7 +148,7 @@ constexpr finding check_points(const written_mapping& m, int layers) {
   return {};
 }
 
-/// Adds the first ranks of the first two runs whose works list the layer f.number.
+/// Adds the first ranks of the first two runs whose work items list the layer f.number.
 constexpr finding name_ranks(finding f, const written_mapping& m) {
   int rank = -1, found = 0;
   for (const auto& e : m.entries) {

@@ -22,7 +22,7 @@ struct run {
   }
 };
 
-/// Calls `check` with each work, its run and its position, until it finds a mistake.
+/// Calls `check` with each work item, its run and its position, until it finds a mistake.
 constexpr finding check_works(const written_mapping& m, finding (*check)(const written_work&, const run&, int)) {
   run before;
   int at = 0;

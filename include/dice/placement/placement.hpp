@@ -7,27 +7,28 @@
 
 namespace dice::placement {
 
-/// The result for a network of `Size` layers: rank of each layer, devices in order of rank, and the works.
+/// The result for a network of `Size` layers: rank of each layer, devices in order of rank, and the work items.
 template <int Size, int Ranks, int Works, int RunRanks, int Shares> struct table {
   std::array<int, Size> owner{};  ///< of a layer in parts, the first rank of its run
   std::array<platform::device, Ranks> devices{};
   int in_flight = 1;
   std::array<int, Size> work_of{};
-  std::array<work, Works> works{};
+  std::array<work_item, Works> work_items{};
   std::array<int, RunRanks> run_ranks{};
   std::array<int, Shares> shares{};
 
-  constexpr assignment view() const { return {owner, work_of, {works.data(), works.size()}, run_ranks, shares}; }
+  constexpr assignment view() const { return {owner, work_of, {work_items.data(), work_items.size()}, run_ranks, shares}; }
 };
 
 namespace detail {
 
 template <class Net, class Map> consteval auto placed() {
   constexpr auto& m = written<Net, Map>;
-  constexpr auto n = count_works(m);
-  table<Net::size, count_devices(m), n.works, n.run_ranks, n.shares> t{};
+  constexpr auto n = count_work_items(m);
+  table<Net::size, count_devices(m), n.work_items, n.run_ranks, n.shares> t{};
   t.in_flight = assign_devices(m, t.devices.data());
-  assign_works(m, Net::size, {t.owner.data(), t.work_of.data(), t.works.data(), t.run_ranks.data(), t.shares.data()});
+  assign_work_items(m, Net::size,
+                    {t.owner.data(), t.work_of.data(), t.work_items.data(), t.run_ranks.data(), t.shares.data()});
   return t;
 }
 

@@ -41,7 +41,7 @@ class dynamic_plan {
     if ((mistake_ = placement::check(m, net, processors)) || (mistake_ = without_backend(m, tables))) return;
     devices_.resize(placement::count_devices(m));
     const int in_flight = placement::assign_devices(m, devices_.data());
-    const auto where = placement::assign_works(m, net.size());
+    const auto where = placement::assign_work_items(m, net.size());
     std::vector<algorithm::choice> by_layer(static_cast<std::size_t>(net.size()));
     if (where.view().splits()) {
       detail::whole_algorithms whole(tables, where.view(), devices_);

@@ -62,7 +62,7 @@ inline constexpr parts::parts_input split_input = [] {
 template <class Net, class Map> consteval std::size_t part_count() {
   int sum = 0;
   for (const int w : placement::of<Net, Map>.view().work_of)
-    sum += parts::parts_each(placement::of<Net, Map>.view().works[w]);
+    sum += parts::parts_each(placement::of<Net, Map>.view().work_items[w]);
   return static_cast<std::size_t>(sum);
 }
 

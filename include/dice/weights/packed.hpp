@@ -185,8 +185,8 @@ class packed_file {
     return store(std::move(pages), start, items);
   }
 
-  /// Passes the same section to put(offset, from, bytes) in pieces and maps only one piece at a time. Throws files::error.
-  template <class Put> void each_piece(int rank, std::span<const item> items, Put put) const {
+  /// Passes the same section to put(offset, from, bytes) in chunks and maps only one chunk at a time. Throws files::error.
+  template <class Put> void each_chunk(int rank, std::span<const item> items, Put put) const {
     constexpr std::int64_t most = std::int64_t{32} << 20;
     const auto begin = layout_->sections[rank];
     for (std::int64_t at = 0, all = stored_bytes(items); at < all; at += most) {

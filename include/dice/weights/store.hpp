@@ -129,13 +129,13 @@ class store {
                          std::to_string(from.data_bytes()) + " bytes of data)");
   }
 
-  /// Copies the pieces of a parameter from the file.
+  /// Copies the runs of a parameter from the file.
   static void gather(const file& from, const graph::parameter& p, std::byte* to) {
     const std::byte* start = nullptr;
     const auto pages = from.map(p.offset, p.end(), start);
     for (std::int64_t y = 0; y < p.planes; ++y)
-      for (std::int64_t x = 0; x < p.rows; ++x, to += p.piece_bytes())
-        std::memcpy(to, start + y * p.plane_pitch + x * p.row_pitch, static_cast<std::size_t>(p.piece_bytes()));
+      for (std::int64_t x = 0; x < p.rows; ++x, to += p.run_bytes())
+        std::memcpy(to, start + y * p.plane_pitch + x * p.row_pitch, static_cast<std::size_t>(p.run_bytes()));
   }
   /// Copies of the parameters that kernels read plain, but not where they lie.
   void gather_plain(const file& from, std::span<const item> items) {

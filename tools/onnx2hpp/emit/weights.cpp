@@ -74,16 +74,16 @@ void write_parameter(const parameter& p, const sink& out) {
   std::vector<float> buffer;
   for (std::size_t at = 0; at < size; at += chunk) {
     const std::size_t count = std::min(chunk, size - at);
-    const constant piece = part(p.source, at, count);
+    const constant chunk = part(p.source, at, count);
     if (as_is && p.source.type == element::float32) {
-      out(piece.bytes);
+      out(chunk.bytes);
       continue;
     }
     buffer.resize(count);
     if (as_is) {
-      to_float32(piece, 0, buffer);
+      to_float32(chunk, 0, buffer);
     } else {
-      const auto values = reals(piece);
+      const auto values = reals(chunk);
       for (std::size_t i = 0; i < count; ++i) {
         const double factor = p.rows.empty() ? p.scale : p.rows[(at + i) / row] * p.scale;
         buffer[i] = static_cast<float>(values[i] * factor);

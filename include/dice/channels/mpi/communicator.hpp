@@ -72,10 +72,10 @@ class session {
 /// The ranks of an MPI communicator, in a duplicate of it.
 class communicator final : public channels::communicator {
  public:
-  /// Duplicates `ranks` (collective). `piece` is the maximum number of bytes in one MPI operation; longer texts and blocks
+  /// Duplicates `ranks` (collective). `chunk` is the maximum number of bytes in one MPI operation; longer texts and blocks
   /// take several.
-  explicit communicator(MPI_Comm ranks = MPI_COMM_WORLD, std::int64_t piece = std::int64_t{1} << 30)
-      : world_(ranks, boost::mpi::comm_duplicate), piece_(piece) {}
+  explicit communicator(MPI_Comm ranks = MPI_COMM_WORLD, std::int64_t chunk = std::int64_t{1} << 30)
+      : world_(ranks, boost::mpi::comm_duplicate), chunk_(chunk) {}
 
   int rank() const override { return world_.rank(); }
   int size() const override { return world_.size(); }
@@ -89,7 +89,7 @@ class communicator final : public channels::communicator {
     const auto largest = *std::max_element(whole.begin(), whole.end());
     std::vector<std::string> out(whole.size());
     std::vector<char> all;
-    const std::int64_t most = piece_ / size();
+    const std::int64_t most = chunk_ / size();
     for (std::int64_t at = 0; at < largest; at += most) {
       std::vector<int> sizes, begins;
       int total = 0;
@@ -139,12 +139,12 @@ class communicator final : public channels::communicator {
   }
 
   void send_block(int to, const void* data, std::int64_t bytes) override {
-    for (std::int64_t at = 0; at < bytes; at += piece_)
-      send(to, 1, static_cast<const char*>(data) + at, static_cast<int>(std::min(piece_, bytes - at)));
+    for (std::int64_t at = 0; at < bytes; at += chunk_)
+      send(to, 1, static_cast<const char*>(data) + at, static_cast<int>(std::min(chunk_, bytes - at)));
   }
   void receive_block(int from, void* data, std::int64_t bytes) override {
-    for (std::int64_t at = 0; at < bytes; at += piece_)
-      receive(from, 1, static_cast<char*>(data) + at, static_cast<int>(std::min(piece_, bytes - at)));
+    for (std::int64_t at = 0; at < bytes; at += chunk_)
+      receive(from, 1, static_cast<char*>(data) + at, static_cast<int>(std::min(chunk_, bytes - at)));
   }
   /// What Open MPI reports: whether it was built with CUDA support (4.x), or is set to use it (5.x).
   bool claims_gpu_memory() const override {
@@ -188,7 +188,7 @@ class communicator final : public channels::communicator {
   }
 
   boost::mpi::communicator world_;
-  const std::int64_t piece_;
+  const std::int64_t chunk_;
 };
 
 }  // namespace dice::channels::mpi

@@ -124,17 +124,17 @@ template <class = void> class basic_device final : public accelerator {
   }
 
   void upload(std::byte* to, const std::byte* from, std::int64_t bytes) override {
-    constexpr std::int64_t piece = std::int64_t{4} << 20;
-    if (!pieces_[0])
-      for (auto& p : pieces_) p = staging(piece);
-    for (std::int64_t at = 0; at < bytes; at += piece) {
-      next_piece_ = 1 - next_piece_;
-      auto& sent = sent_[next_piece_];
+    constexpr std::int64_t chunk = std::int64_t{4} << 20;
+    if (!chunks_[0])
+      for (auto& p : chunks_) p = staging(chunk);
+    for (std::int64_t at = 0; at < bytes; at += chunk) {
+      next_chunk_ = 1 - next_chunk_;
+      auto& sent = sent_[next_chunk_];
       if (!sent.get()) make(sent);
       else check(cudaEventSynchronize(sent.get()), "copy weights in");  // its half of the buffer is free
-      const auto n = static_cast<std::size_t>(std::min(piece, bytes - at));
-      std::memcpy(pieces_[next_piece_], from + at, n);
-      check(cudaMemcpyAsync(to + at, pieces_[next_piece_], n, cudaMemcpyHostToDevice, in_.get()), "copy weights in");
+      const auto n = static_cast<std::size_t>(std::min(chunk, bytes - at));
+      std::memcpy(chunks_[next_chunk_], from + at, n);
+      check(cudaMemcpyAsync(to + at, chunks_[next_chunk_], n, cudaMemcpyHostToDevice, in_.get()), "copy weights in");
       check(cudaEventRecord(sent.get(), in_.get()), "copy weights in");
     }
     arriving_ = true;
@@ -297,9 +297,9 @@ template <class = void> class basic_device final : public accelerator {
   bool arriving_ = false;  ///< there are copies in that no job waits for yet
   std::vector<device_memory> memory_;
   std::vector<pinned_memory> staging_;
-  std::array<std::byte*, 2> pieces_{};  ///< through which weights go, in turn
+  std::array<std::byte*, 2> chunks_{};  ///< through which weights go, in turn
   std::array<event, 2> sent_;
-  std::size_t next_piece_ = 0;
+  std::size_t next_chunk_ = 0;
   std::vector<executable> recorded_;
   std::deque<event> marks_;  ///< not known to be reached, from number passed_ on
   std::vector<event> spare_;

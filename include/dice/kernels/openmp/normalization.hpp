@@ -26,7 +26,7 @@ template <> struct kernel<openmp::backend, ops::normalization> : openmp::base<op
 
     // y = (x - mean) · by · scale + bias for elements [begin, end); mean and by have a value for each.
     const auto finish = [&](std::int64_t begin, std::int64_t end, vec mean, vec by) {
-      openmp::each_piece(form, begin, end, [&](std::int64_t at, std::int64_t count, const std::int64_t* offset) {
+      openmp::each_run(form, begin, end, [&](std::int64_t at, std::int64_t count, const std::int64_t* offset) {
         const float *s = scale + offset[0], *b = bias + offset[1], *x = c.inputs[0] + at;
         const vec s0 = splat(*s), b0 = splat(*b);
         float* y = c.output + at;

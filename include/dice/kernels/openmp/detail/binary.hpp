@@ -41,9 +41,9 @@ struct broadcast {
   }
 };
 
-/// Calls f(at, n, offsets) for pieces of elements [begin, end) of the result in which both operands lie along the last axis;
+/// Calls f(at, n, offsets) for runs of elements [begin, end) of the result in which both operands lie along the last axis;
 /// the offsets are those of the operands at the first element.
-template <class F> void each_piece(const broadcast& form, std::int64_t begin, std::int64_t end, const F& f) {
+template <class F> void each_run(const broadcast& form, std::int64_t begin, std::int64_t end, const F& f) {
   const int last = form.rank - 1;
   const auto row = form.extent[last];
   for (auto at = begin; at < end;) {
@@ -87,7 +87,7 @@ DICE_SHARED void binary_plain(float* y, const operand& a, const operand& b, cons
   const broadcast form(a.shape, b.shape, result);
   const auto sa = form.stride[0][form.rank - 1], sb = form.stride[1][form.rank - 1];
   parallel_elements(result.elements(), [&](std::int64_t begin, std::int64_t end) {
-    each_piece(form, begin, end, [&](std::int64_t at, std::int64_t n, const std::int64_t* offset) {
+    each_run(form, begin, end, [&](std::int64_t at, std::int64_t n, const std::int64_t* offset) {
       binary_row<F>(y + at, a.at + offset[0], sa, b.at + offset[1], sb, n);
     });
     e(y + begin, end - begin);

@@ -87,7 +87,7 @@ template <int Pixels, int Stride, bool Border, bool Three, class F>
   }
 }
 
-/// Computes pixels [begin, end) of the row, in pieces of two sizes, the rest one by one. The last piece may overlap the one
+/// Computes pixels [begin, end) of the row, in steps of two sizes, the rest one by one. The last step may overlap the one
 /// before.
 template <int Stride, bool Three = false>
 DICE_SHARED void depthwise_pixels(const depthwise_row& r, std::int64_t begin, std::int64_t end) {
@@ -103,20 +103,20 @@ DICE_SHARED void depthwise_pixels(const depthwise_row& r, std::int64_t begin, st
         auto v = r;
         for (int lane = 0; lane < block;
              lane += width, v.input += width, v.weights += width, v.bias += width, v.output += width) {
-          const auto piece = [&]<int Pixels>(std::int64_t x) __attribute__((always_inline)) {
+          const auto step = [&]<int Pixels>(std::int64_t x) __attribute__((always_inline)) {
             if (x >= first && x + Pixels <= last) depthwise_tile<Pixels, Stride, false, Three>(v, x, activation);
             else depthwise_tile<Pixels, Stride, true, Three>(v, x, activation);
           };
           auto x = begin;
           if constexpr (Stride > 0) {
-            for (; x + large <= end; x += large) piece.template operator()<large>(x);
+            for (; x + large <= end; x += large) step.template operator()<large>(x);
             if (const auto rest = end - x; rest > 0 && end - begin >= small) {
-              if (rest > small) piece.template operator()<small>(x);
-              piece.template operator()<small>(end - small);
+              if (rest > small) step.template operator()<small>(x);
+              step.template operator()<small>(end - small);
               x = end;
             }
           }
-          for (; x < end; ++x) piece.template operator()<1>(x);
+          for (; x < end; ++x) step.template operator()<1>(x);
         }
       });
   finish_pixels(*r.finish, r.output + begin * block, static_cast<int>(end - begin), block);

@@ -175,7 +175,7 @@ void multiply_blocks(const tile_block& b, const winograd_product& w, std::int64_
   const auto& f = *b.form;
   const auto step = b.tiles() * block, plane = (end - begin) * block;
   const auto from = f.pitch(f.in_blocks(), b.tiles()), to = f.pitch(blocks, end - begin);  // points
-  const tiling pieces(1, end - begin);
+  const tiling strips(1, end - begin);
   const std::ptrdiff_t zero = 0;
   for (std::int64_t p = 0; p < points; ++p) {
     tile_call c{.in = {},
@@ -188,7 +188,7 @@ void multiply_blocks(const tile_block& b, const winograd_product& w, std::int64_
                 .depth = points * f.channels * block,
                 .out = {},
                 .plane = plane};
-    pieces.each(0, pieces.size(), [&](std::int64_t pixels, segments, segments columns) {
+    strips.each(0, strips.size(), [&](std::int64_t pixels, segments, segments columns) {
       for (int s = 0; s < 2; ++s) {
         c.in[s] = w.transformed + p * from + (begin + columns.at[s]) * block;
         c.out[s] = sums + p * to + columns.at[s] * block;

@@ -17,9 +17,9 @@
 
 namespace dice::cost {
 
-/// Pieces: groups of layers that one kernel computes, and single layers, in the order of their last layers, which is
+/// Cut units: groups of layers that one kernel computes, and single layers, in the order of their last layers, which is
 /// topological.
-struct piece_list {
+struct cut_unit_list {
   int count = 0;
   meta::array<int> of_layer;
 };
@@ -47,9 +47,9 @@ constexpr bool follows(const schedule::fusion_groups& groups, int l) {
 
 }  // namespace detail
 
-/// The pieces of a network with fusion groups `groups`.
-constexpr piece_list pieces_of(const graph::network_view& net, const schedule::fusion_groups& groups) {
-  piece_list out;
+/// The cut units of a network with fusion groups `groups`.
+constexpr cut_unit_list cut_units_of(const graph::network_view& net, const schedule::fusion_groups& groups) {
+  cut_unit_list out;
   meta::array<int> of_group(groups.list.size(), -1);
   out.of_layer = meta::array<int>(net.size(), -1);
   for (int l = 0; l < net.size(); ++l) {
@@ -62,15 +62,15 @@ constexpr piece_list pieces_of(const graph::network_view& net, const schedule::f
   return out;
 }
 
-/// Fills in a problem's data of the network: pieces, and what crosses each cut. A tensor that lies within a Concat crosses
-/// no cut that the Concat crosses, as in plans (schedule/carried.hpp). So networks with branches need no chain of modules,
-/// as in Velasco-Montero et al. (2023), Section III-B.
-constexpr void set_network(problem& p, const graph::network_view& net, const piece_list& pieces) {
-  p.pieces = pieces.count;
-  p.piece_of = pieces.of_layer;
-  p.crossing = meta::array<std::int64_t>(pieces.count + 1);
-  p.messages = meta::array<int>(pieces.count + 1);
-  const std::span<const int> position(pieces.of_layer.data(), static_cast<std::size_t>(pieces.of_layer.size()));
+/// Fills in a problem's data of the network: cut units, and what crosses each cut. A tensor that lies within a Concat
+/// crosses no cut that the Concat crosses, as in plans (schedule/carried.hpp). So networks with branches need no chain of
+/// modules, as in Velasco-Montero et al. (2023), Section III-B.
+constexpr void set_network(problem& p, const graph::network_view& net, const cut_unit_list& cut_units) {
+  p.cut_units = cut_units.count;
+  p.cut_unit_of = cut_units.of_layer;
+  p.crossing = meta::array<std::int64_t>(cut_units.count + 1);
+  p.messages = meta::array<int>(cut_units.count + 1);
+  const std::span<const int> position(cut_units.of_layer.data(), static_cast<std::size_t>(cut_units.of_layer.size()));
   schedule::each_crossing(net, position, [&](int t, int first, int end, int times) {
     const auto bytes = times * net.layers[t].output.bytes();
     p.crossing[first + 1] += bytes;
@@ -78,43 +78,43 @@ constexpr void set_network(problem& p, const graph::network_view& net, const pie
     p.crossing[end + 1] -= bytes;
     p.messages[end + 1] -= times;
   });
-  for (int k = 0; k < pieces.count; ++k) {
+  for (int k = 0; k < cut_units.count; ++k) {
     p.crossing[k + 1] += p.crossing[k];
     p.messages[k + 1] += p.messages[k];
   }
 }
 
-/// Fills in the time of the pieces, given seconds[l] for layer l and fusion groups `groups`.
-constexpr void set_seconds(costs& c, const piece_list& pieces, const schedule::fusion_groups& groups,
+/// Fills in the time of the cut units, given seconds[l] for layer l and fusion groups `groups`.
+constexpr void set_seconds(costs& c, const cut_unit_list& cut_units, const schedule::fusion_groups& groups,
                            std::span<const double> seconds) {
-  c.seconds = meta::array<double>(pieces.count + 1);
-  for (int l = 0; l < pieces.of_layer.size(); ++l)
-    if (!detail::follows(groups, l)) c.seconds[pieces.of_layer[l] + 1] += seconds[l];
-  for (int k = 0; k < pieces.count; ++k) c.seconds[k + 1] += c.seconds[k];
+  c.seconds = meta::array<double>(cut_units.count + 1);
+  for (int l = 0; l < cut_units.of_layer.size(); ++l)
+    if (!detail::follows(groups, l)) c.seconds[cut_units.of_layer[l] + 1] += seconds[l];
+  for (int k = 0; k < cut_units.count; ++k) c.seconds[k + 1] += c.seconds[k];
 }
 
-/// Fills in the memory of the pieces, given algorithms[l] for layer l and fusion groups `groups`. Replaces M^coeffs and
+/// Fills in the memory of the cut units, given algorithms[l] for layer l and fusion groups `groups`. Replaces M^coeffs and
 /// M^outbuffs of AutoDiCE (Guo et al. 2023, Section IV-A 2): weights count as kernels read them (Winograd's are larger than
 /// the model's), and tensors share memory when they are not alive at once, where AutoDiCE adds up all of them.
-constexpr void set_memory(costs& c, const graph::network_view& net, const piece_list& pieces,
+constexpr void set_memory(costs& c, const graph::network_view& net, const cut_unit_list& cut_units,
                           const schedule::fusion_groups& groups, std::span<const algorithm::choice> algorithms) {
-  const int n = net.size(), count = pieces.count;
+  const int n = net.size(), count = cut_units.count;
   c.weights = meta::array<std::int64_t>(count + 1);
   c.live = meta::array<std::int64_t>(count);
-  meta::array<int> last(n);  // last piece during which a tensor's memory holds it
+  meta::array<int> last(n);  // last cut unit during which a tensor's memory holds it
   for (int l = n - 1; l >= 0; --l) {
-    last[l] = std::max(last[l], pieces.of_layer[l]);
+    last[l] = std::max(last[l], cut_units.of_layer[l]);
     if (detail::is_alias(net, l))
       for (const auto& e : net.into(l)) last[e.from] = std::max(last[e.from], last[l]);
     else
-      for (const auto& e : net.into(l)) last[e.from] = std::max(last[e.from], pieces.of_layer[l]);
+      for (const auto& e : net.into(l)) last[e.from] = std::max(last[e.from], cut_units.of_layer[l]);
   }
-  // Change in the bytes of live tensors at each piece; summed up at the end.
+  // Change in the bytes of live tensors at each cut unit; summed up at the end.
   meta::array<std::int64_t> change(count + 1);
   for (int l = 0; l < n; ++l) {
     const auto& layer = net.layers[l];
     const auto& how = algorithms[l];
-    const int k = pieces.of_layer[l];
+    const int k = cut_units.of_layer[l];
     if (!detail::follows(groups, l)) {
       c.weights[k + 1] += how.packed_bytes ? how.packed_bytes : layer.parameter_bytes;
       c.live[k] += how.scratch_bytes;
@@ -136,8 +136,8 @@ constexpr void set_memory(costs& c, const graph::network_view& net, const piece_
 /// Fills in the time that messages cost processor `on`.
 constexpr void set_messages(costs& c, const problem& p, const platform::processor_info& on) {
   const auto times = [&](const platform::link& by) {
-    meta::array<double> out(p.pieces + 1);
-    for (int k = 0; k <= p.pieces && by.bytes_per_s > 0; ++k) out[k] = p.transfer(by, k);
+    meta::array<double> out(p.cut_units + 1);
+    for (int k = 0; k <= p.cut_units && by.bytes_per_s > 0; ++k) out[k] = p.transfer(by, k);
     return out;
   };
   c.sending = times(on.sending);
