@@ -151,8 +151,9 @@ TEST(Splits, TheMappingIsKeptWithItsLimits) {
     EXPECT_EQ(placement::write(mapped.it->program().mapping, "digits", graph::view_of<digits::network>), text);
     const auto json = nlohmann::json::parse(report::plan_json(mapped.it->program()).json())["mapping"];
     EXPECT_EQ(json["text"], text);
-    std::string joined = json["begin"];
-    for (const auto& e : json["entries"]) joined += (joined == json["begin"] ? "" : ", ") + e["text"].get<std::string>();
+    const std::string begin = json["begin"];
+    auto joined = begin;
+    for (const auto& e : json["entries"]) joined += (joined == begin ? "" : ", ") + e["text"].get<std::string>();
     const auto again = under(joined + ">");
     EXPECT_EQ(runtime::plan_digest(again.it->program()), runtime::plan_digest(mapped.it->program()));
     if (const auto& first = json["entries"][0]; first["rank"] == 0) {
