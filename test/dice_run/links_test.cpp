@@ -44,6 +44,13 @@ TEST(ClusterHeader, NearlyEqualConnectionsAreOne) {
   EXPECT_NE(text.find("// b – c has 95 Mbit/s there and 18.7 Mbit/s back"), std::string::npos) << text;
 }
 
+TEST(Check, SaysWhichProgramsAHostHas) {
+  auto h = pi("a");
+  h.has_rsync = true;
+  const auto text = json_of({{h}, {}, ""}, {});
+  EXPECT_NE(text.find("\"perl\": false,\n      \"rsync\": true,"), std::string::npos) << text;
+}
+
 TEST(Links, WhatKeepsRanksApartIsAnError) {
   for (const auto& [failure, is_error] :
        {std::pair{"a: no TCP connection (b: Connection refused)", true}, {"b has no perl", false}}) {

@@ -81,7 +81,7 @@ while :; do case $1 in -o) shift 2 ;; --) shift ;; *) break ;; esac; done
 host=$1; shift
 [ -d "HOSTS/$host" ] || { echo "ssh: connect to host $host port 22: No route to host" >&2; exit 255; }
 export DICE_RUN_ROOT="HOSTS/$host" PATH="HOSTS/$host/bin:$PATH" OMPI_MCA_plm_rsh_agent="HOSTS/$host/bin/between"
-export SSH_CONNECTION='127.0.0.1 1 127.0.0.1 22' DICE_RUN_SECONDS=0.1
+export SSH_CONNECTION='127.0.0.2 1 127.0.0.1 22' DICE_RUN_SECONDS=0.1
 sh -c "$*"
 code=$?
 [ $code -le 128 ] || code=255 # as ssh, if a signal ended the shell

@@ -54,7 +54,9 @@ class Check(Recorded):
                      'dice::processor<dice::cpu, dice::gflops<435>, dice::gbytes_per_s<5>>',  # 4 cores × 3.4 GHz × 32
                      'dice::processor<dice::cores<0, 1, 2, 3>, dice::gflops<45.3>, dice::gbytes_per_s<5>>',  # 4 × 1.416 × 8
                      'dice::processor<dice::cores<4, 5>, dice::gflops<28.8>, dice::gbytes_per_s<5>>',
-                     'dice::board<"raspberry_pi_4", dice::ram<1855_MiB>', 'Connections were not measured'):
+                     'dice::board<"raspberry_pi_4", dice::ram<1855_MiB>,\n'
+                     '    dice::processor<dice::cores<0, 1, 2, 3>, dice::gflops<48>, dice::gbytes_per_s<4>, dice::watts<6.4, 2.7>>>;',
+                     'Connections were not measured'):
             self.assertIn(text, header)
         self.compiles(header)
 

@@ -5,6 +5,7 @@ import pathlib
 import pty
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import time
@@ -85,6 +86,19 @@ class Deploy(Case):
         self.assertIn('the hosts check what they have got', shown)
         self.assertTrue(any(re.fullmatch(r'copying: (3073|6145)[.]\d KiB of 6145[.]9 KiB; [ab]: (0|100) %', line) for line in shown), shown)
         self.assertNotIn('copying', self.dice_run('deploy', packages=HOSTS.packages('big', os.urandom(3 << 20))))  # no terminal
+        self.dice_run('deploy')
+
+    def test_3_only_differences_are_sent(self):
+        weights = os.urandom(3 << 20)
+        self.dice_run('deploy', packages=HOSTS.packages('big', weights))
+        own, stats, rsync = HOSTS.folder / 'own', HOSTS.folder / 'stats', shutil.which('rsync')
+        own.mkdir()
+        (own / 'rsync').write_text(f'#!/bin/sh\n[ "$1" = --server ] || exec {rsync} --stats "$@" >>{shlex.quote(str(stats))}\nexec {rsync} "$@"\n')
+        (own / 'rsync').chmod(0o755)
+        said = self.dice_run('deploy', packages=HOSTS.packages('alike', weights[:-1] + b'x'), PATH=f'{own}:{os.environ["PATH"]}')
+        self.assertIn('b: 2 of 9 files copied', said)
+        sent = [int(number.replace(',', '')) for number in re.findall('Literal data: ([0-9,]+) bytes', stats.read_text())]
+        self.assertTrue(len(sent) == 2 and max(sent) < 100000, sent)
         self.dice_run('deploy')
 
     def test_3_all_or_nothing(self):

@@ -55,7 +55,8 @@ class Usage(Case):
                 (('--to', '/a', 'status', '--to', '/b'), '--to is given twice; '), (('status', '--to'), '--to needs a value: FOLDER; '),
                 (('start', '--restart', 'many'), "'many' is not a whole number from 0 to 1000000; "), (('logs', '-n', '-1'), "'-1' is not a whole number"),
                 (('bench', '--frames', '1e3'), "'1e3' is not a whole number from 1 to"), (('check', 'b1,b2'), 'write hosts as separate words: dice-run check b1 b2'),
-                (('check', '--hosts', 'a,,b'), '--hosts: "a,,b" has an empty name'), (('deploy', '--forget', ','), '--forget: "," has an empty name'),
+                (('check', '--hosts', 'a,,b'), '--hosts: "a,,b" has an empty name'), (('check', '--hosts', 'a,'), '--hosts: "a," has an empty name'),
+                (('deploy', '--forget', ','), '--forget: "," has an empty name'),
                 (('check', '--cluster=', 'a'), '--cluster: ' + empty),
                 *((words, f'{words[-2]}: {empty}') for words in (
                     ('status', '--to', ''), ('check', '--hosts', ''), ('deploy', '--forget', ''), ('status', '--ssh', ''), ('start', '--from', ''))),

@@ -118,6 +118,20 @@ TEST(Start, FindsItsHostsWhenTheHostThatNamesThemIsLost) {
   }
 }
 
+/// Of the two ranks of host a, only one begins.
+TEST(Start, WaitsForAllRanksOfAHost) {
+  two_versions one({"a", "b"}, {"a", "b"});
+  auto plan = one.w.plan(second);
+  plan.packages[0].ranks = {0, 2};
+  plan.host_of_rank.emplace_back("a");
+  const auto c = one.w.begin("start", [&](caller& me) {
+    const dice_run::site s(plan, "/f", one.w.remote_of(one.w.shared(me)), me.token);
+    EXPECT_EQ(dice_run::start(s, {}), 0);
+  });
+  one.w.run();
+  EXPECT_EQ(c->said.back(), "warning: the job runs, but not yet on a; dice-run logs -f and dice-run status show more");
+}
+
 /// All connections are cut when a part of the answer has come.
 class half final : public dice_run::remote {
  public:
