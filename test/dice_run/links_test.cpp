@@ -29,7 +29,9 @@ TEST(Links, RoundsHaveEachPairOnceAndEachHostAtMostOnce) {
 
 host_facts pi(const char* name) {
   host_facts out;
-  out.host = name, out.model = "Raspberry Pi 4 Model B", out.memory = std::int64_t{4} << 30;
+  out.host = name;
+  out.model = "Raspberry Pi 4 Model B";
+  out.memory = std::int64_t{4} << 30;
   return out;
 }
 
@@ -64,7 +66,11 @@ TEST(Links, WhatKeepsRanksApartIsAnError) {
 
 TEST(ClusterHeader, HostsWithOtherInstructionsAreOfAnotherKind) {
   auto a = pi("a"), b = pi("b"), c = pi("c");
-  for (auto* h : {&a, &b, &c}) h->architecture = "x86_64", h->model = "", h->flags = {"avx2", "fma"};
+  for (auto* h : {&a, &b, &c}) {
+    h->architecture = "x86_64";
+    h->model = "";
+    h->flags = {"avx2", "fma"};
+  }
   c.flags = {"avx2"};
   const auto kinds = kinds_of({a, b, c});
   ASSERT_EQ(kinds.size(), 2);
@@ -83,7 +89,10 @@ TEST(ClusterHeader, SpeedsFollowFromTheKindOfCore) {
                    {"x86_64", "avx2", 0, 0, 1, "8"},      {"x86_64", "avx", 0, 0, 1, "16"}};
   for (const auto& k : all) {
     host_facts h;
-    h.host = "h", h.architecture = k.architecture, h.model = "unknown", h.memory = std::int64_t{1} << 30,
+    h.host = "h";
+    h.architecture = k.architecture;
+    h.model = "unknown";
+    h.memory = std::int64_t{1} << 30;
     h.flags = {k.flags};
     h.cores = {{.implementer = k.implementer, .part = k.part, .ghz = k.ghz, .siblings = ""}};
     for (const auto& [found, memory] : {std::pair{0.8, "0.8"}, {0., "4"}}) {

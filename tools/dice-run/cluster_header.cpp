@@ -204,8 +204,12 @@ std::vector<link_group> groups_of(const std::vector<link_facts>& links) {
   }
   for (auto& g : out) {
     std::vector<double> speeds, waits;
-    for (const auto* l : g.links) speeds.push_back(l->slower()), waits.push_back(l->us);
-    g.mbit_per_s = median(speeds), g.us = median(waits);
+    for (const auto* l : g.links) {
+      speeds.push_back(l->slower());
+      waits.push_back(l->us);
+    }
+    g.mbit_per_s = median(speeds);
+    g.us = median(waits);
   }
   std::ranges::stable_sort(out, std::greater{}, [](const link_group& g) { return g.links.size(); });
   return out;
@@ -253,9 +257,11 @@ std::vector<board_kind> kinds_of(const std::vector<host_facts>& hosts) {
                                    k.definition);
     } else if (const double memory = static_cast<double>(h.memory) / static_cast<double>(board->memory);
                memory > 0.75 && memory < 1.1) {
-      k.name = board->name, k.type = fmt::format("dice::boards::{}", board->name);
+      k.name = board->name;
+      k.type = fmt::format("dice::boards::{}", board->name);
     } else {  // another edition, compiled for as the other
-      k.name = board->name, k.type = alias;
+      k.name = board->name;
+      k.type = alias;
       k.definition = fmt::format("/// {}: dice::boards::{} with another amount of memory.\nusing {} = {};\n",
                                  one_line(h.model), board->name, alias, with_memory(*board, h.memory));
     }

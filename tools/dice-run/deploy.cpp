@@ -45,8 +45,10 @@ prepared read(const package& p, const outcome& result) {
     if (line.starts_with("current ")) out.current = value;
     if (line.starts_with("free ")) out.free = std::atoll(value.c_str());
     if (line.starts_with("staged ")) out.staged.push_back(value);
-    if (line.starts_with("missing ") && std::ranges::count(p.files, value, &package_file::name) > 0)
-      out.missing.push_back(value), out.bytes += file_of(p, value).bytes;
+    if (line.starts_with("missing ") && std::ranges::count(p.files, value, &package_file::name) > 0) {
+      out.missing.push_back(value);
+      out.bytes += file_of(p, value).bytes;
+    }
   }
   return out;
 }
@@ -106,7 +108,8 @@ class copied_so_far {
     std::size_t last = host;
     for (std::size_t i = 0; i < states_.size(); ++i) {
       if (states_[i].missing.empty()) continue;
-      done += states_[i].bytes * percent_[i] / 100, all += states_[i].bytes;
+      done += states_[i].bytes * percent_[i] / 100;
+      all += states_[i].bytes;
       if (percent_[i] < percent_[last]) last = i;
     }
     line.show_now([&] {

@@ -49,7 +49,8 @@ int wait_until_up(const site& s, const deployment& deployed, const std::string& 
                                   phase == "waiting" ? "; it will be started again (dice-run status, dice-run stop)" : ""));
       return 1;
     }
-    missing.clear(), lost.clear();
+    missing.clear();
+    lost.clear();
     for (const auto& p : deployed.packages) {
       const auto h = of(p.host);
       if (!h->failure.empty()) lost.push_back(h->failure);

@@ -85,7 +85,8 @@ std::vector<link_facts> measure_links(const remote& hosts, const std::vector<hos
     for_all(rounds[r].size(), [&](std::size_t i) {
       const auto [a, b] = rounds[r][i];
       auto& link = out[first + i] = measure(hosts, facts[a], facts[b]);
-      link.a = a, link.b = b;
+      link.a = a;
+      link.b = b;
     });
   }
   std::ranges::sort(out, {}, [](const link_facts& l) { return std::pair(l.a, l.b); });

@@ -178,7 +178,10 @@ deployment read_packages(const fs::path& folder) {
   });
   for (const auto& p : out.packages) out.hosts.push_back(p.host);
   dice::files::sha256 hash;
-  for (const auto& [host, manifest] : manifests) hash.add(fmt::format("{} {}\n", host, manifest.size())), hash.add(manifest);
+  for (const auto& [host, manifest] : manifests) {
+    hash.add(fmt::format("{} {}\n", host, manifest.size()));
+    hash.add(manifest);
+  }
   out.version = hash.text().substr(0, 12);
   out.folder = folder_of(out.packages[0].folder, out.name);
   return out;

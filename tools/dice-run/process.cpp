@@ -58,7 +58,9 @@ process::process(const std::vector<std::string>& words, bool own_group) {
   ::posix_spawn_file_actions_destroy(&files);
   ::posix_spawnattr_destroy(&attributes);
   for (int* fd : {&in[0], &out[1], &err[1]}) close_fd(*fd);
-  in_ = in[1], out_ = out[0], err_ = err[0];
+  in_ = in[1];
+  out_ = out[0];
+  err_ = err[0];
   if (failed == 0) return;
   for (int* fd : {&in_, &out_, &err_}) close_fd(*fd);
   throw run_error(failed == ENOENT

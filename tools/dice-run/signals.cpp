@@ -53,7 +53,10 @@ interruption::interruption() : noted_((is_interrupted = 0, stopping_signals), []
   is_awaited = true;
 }
 
-interruption::~interruption() { is_interrupted = 0, is_awaited = false; }
+interruption::~interruption() {
+  is_interrupted = 0;
+  is_awaited = false;
+}
 
 bool interruption::happened() { return is_interrupted != 0; }
 

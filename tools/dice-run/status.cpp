@@ -33,7 +33,8 @@ job_report read_job(const site& s, const last_job& last) {
   const auto& h = *last.on;
   job_report out{h.host,  h.of_job("phase"),        h.of_job("version"), {}, last.number, number(h.job, "run", 0),
                  h.clock, number(h.job, "ended", 0)};
-  out.restarts = static_cast<int>(number(h.job, "restarts", 0)), out.allowed = static_cast<int>(number(h.job, "allowed", 0));
+  out.restarts = static_cast<int>(number(h.job, "restarts", 0));
+  out.allowed = static_cast<int>(number(h.job, "allowed", 0));
   out.exit = static_cast<int>(number(h.job, "exit", -1));
   const bool has_ended = out.phase == "ended" || out.phase == "failed" || out.phase == "stopped" || out.phase == "lost";
   if (!has_ended && !h.supervised) out.phase = "lost";
@@ -97,7 +98,8 @@ nlohmann::ordered_json json_of(const site& s, const std::vector<host_state>& all
         {"host", h.host}, {"planned", h.planned}, {"reachable", h.failure.empty()}, {"ranks", ranks_of(s, i)}};
     if (!h.failure.empty()) one["failure"] = h.failure;
     else {
-      one["current"] = h.current, one["previous"] = h.previous;
+      one["current"] = h.current;
+      one["previous"] = h.previous;
       one["processes"] = nlohmann::ordered_json::array();
       for (const auto& p : h.processes)
         one["processes"].push_back({{"pid", p.pid},
@@ -132,7 +134,11 @@ std::string text_of(const site& s, const std::vector<host_state>& all) {
     long kilobytes = 0;
     std::vector<int> pids;
     for (const auto& p : h.processes)
-      if (p.is_rank) cpu += p.cpu_seconds, kilobytes += p.kilobytes, pids.push_back(p.pid);
+      if (p.is_rank) {
+        cpu += p.cpu_seconds;
+        kilobytes += p.kilobytes;
+        pids.push_back(p.pid);
+      }
     const auto or_dash = [](const std::string& text) { return text.empty() ? std::string("-") : text; };
     const auto ranks = ranks_of(s, i);
     lines.push_back({h.host, or_dash(h.current), or_dash(h.previous),

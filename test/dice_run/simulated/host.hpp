@@ -56,16 +56,21 @@ class file_system {
       const auto part = path.substr(0, end);
       if (find(part) != nullptr) continue;
       if (is_full) return false;
-      ++changes, all_[part] = {node::folder, ""};
+      ++changes;
+      all_[part] = {node::folder, ""};
     }
     return true;
   }
   /// On a full disk, an empty file is left.
   bool write(const std::string& path, const std::string& text) {
-    ++changes, all_[path] = {node::file, is_full ? "" : text};
+    ++changes;
+    all_[path] = {node::file, is_full ? "" : text};
     return !is_full;
   }
-  void point(const std::string& path, const std::string& target) { ++changes, all_[path] = {node::link, target}; }
+  void point(const std::string& path, const std::string& target) {
+    ++changes;
+    all_[path] = {node::link, target};
+  }
   /// False if `to` is a folder that is not empty, or `from` is not there.
   bool rename(const std::string& from, const std::string& to) {
     if (find(from) == nullptr || (has_folder(to) && !names(to).empty())) return false;
@@ -78,9 +83,13 @@ class file_system {
     all_.merge(moved);
     return true;
   }
-  void copy(const std::string& from, const std::string& to) { ++changes, all_[to] = *find(from); }
+  void copy(const std::string& from, const std::string& to) {
+    ++changes;
+    all_[to] = *find(from);
+  }
   void remove(const std::string& path) {
-    ++changes, all_.erase(path);
+    ++changes;
+    all_.erase(path);
     const auto prefix = path + "/";
     const auto first = all_.lower_bound(prefix);
     auto last = first;

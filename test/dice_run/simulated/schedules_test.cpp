@@ -71,7 +71,8 @@ struct schedule {
     at_peace("deploy", "111111111111");
     at_peace("start", "111111111111");
     auto &a = w.hosts.at("a"), &b = w.hosts.at("b");
-    w.power_off(b), b.is_on = true;
+    w.power_off(b);
+    b.is_on = true;
     a.files.is_full = true;
     w.run();
     at_peace("status", "111111111111");
@@ -86,7 +87,10 @@ struct schedule {
     w.faithful_jobs = state != "deployed";
     if (w.faithful_jobs) at_peace("start", "111111111111");
     auto& a = w.hosts.at("a");
-    if (state == "a job was killed") w.power_off(a), a.is_on = true;
+    if (state == "a job was killed") {
+      w.power_off(a);
+      a.is_on = true;
+    }
     begin(command, command == "deploy" ? "333333333333" : "111111111111", [](int) {});
     w.fault_after = step;
     w.fault = [&, c = w.shared_last()] {
@@ -95,7 +99,10 @@ struct schedule {
       if (what == "a connection is cut") return w.cut_script_of(*c);
       if (what == "it is killed") w.kill(*c);
       if (what == "the disk is full") a.files.is_full = true;
-      if (what == "the power fails") w.power_off(a), a.is_on = true;
+      if (what == "the power fails") {
+        w.power_off(a);
+        a.is_on = true;
+      }
       return true;
     };
     w.run();

@@ -308,9 +308,15 @@ class shell {
       fail("the version " + args_[2] + " is not there; deploy it");
     echo("switches");
     if (!args_[3].empty()) point(base_ + "/previous", args_[3], base_ + "/previous", "previous");
-    else at("previous"), fs_.remove(base_ + "/previous");
+    else {
+      at("previous");
+      fs_.remove(base_ + "/previous");
+    }
     if (!args_[2].empty()) point(link_, ".dice-run/" + name_ + "/" + args_[2], base_ + "/current", "current");
-    else at("current"), fs_.remove(link_);
+    else {
+      at("current");
+      fs_.remove(link_);
+    }
   }
 
   void clean() {

@@ -96,7 +96,8 @@ class supervisor {
 
   void run(record& truth) {
     for (;;) {
-      began_ = std::to_string(h_.clock), up_ = std::to_string(h_.uptime);
+      began_ = std::to_string(h_.clock);
+      up_ = std::to_string(h_.uptime);
       h_.files.write(folder_() + "/log", "starts version " + version_ + "\n");
       w_.step();
       if (h_.files.is_full) return finish(truth, "failed");  // no room for a fifo

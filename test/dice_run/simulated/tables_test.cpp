@@ -45,7 +45,10 @@ class tried {
     auto& b = w_.hosts.at("b");
     if (state == "one host is between") b.files.point("n", ".dice-run/n/" + second);
     if (state == "a job runs" || state == "a job was killed") require("start");
-    if (state == "a job was killed") w_.power_off(w_.hosts.at("a")), w_.hosts.at("a").is_on = true;
+    if (state == "a job was killed") {
+      w_.power_off(w_.hosts.at("a"));
+      w_.hosts.at("a").is_on = true;
+    }
     if (state == "a host is not reached") b.is_reached = false;
     if (state == "another is at work") {
       auto& a = w_.hosts.at("a");

@@ -162,7 +162,8 @@ void world::run() {
   std::vector<actor*> able, patient;
   for (;;) {
     std::erase_if(actors_, [](const actor& a) { return a.body->ended(); });
-    able.clear(), patient.clear();
+    able.clear();
+    patient.clear();
     for (auto& a : actors_) {
       if (a.of && a.of->is_stopped && a.host.empty()) continue;
       if (!a.ready || a.ready()) able.push_back(&a);
@@ -185,7 +186,10 @@ void world::run() {
     current_ = a.id;
     a.body->resume();
     current_ = 0;
-    for (auto& [name, h] : hosts) check_links(h), watch_job(h);
+    for (auto& [name, h] : hosts) {
+      check_links(h);
+      watch_job(h);
+    }
     faults();
   }
 }
@@ -205,13 +209,17 @@ bool world::wake() {
 
 void world::heal() {
   likely_ = {};
-  for (auto& [name, h] : hosts) h.is_on = h.is_reached = true, h.files.is_full = false;
+  for (auto& [name, h] : hosts) {
+    h.is_on = h.is_reached = true;
+    h.files.is_full = false;
+  }
   wake();
 }
 
 void world::power_off(host& h) {
   h.is_on = false;
-  ++h.boot, h.uptime = 0;
+  ++h.boot;
+  h.uptime = 0;
   cut(h.name);
   for (auto& a : actors_)
     if (a.host == h.name) a.body->kill();
@@ -278,7 +286,8 @@ void world::faults() {
   else if (h->second.is_on && happens(likely_.power)) power_off(h->second);
   if (happens(h->second.files.is_full ? 20 : likely_.fill)) h->second.files.is_full = !h->second.files.is_full;
   if (happens(likely_.clock)) h->second.clock += below(2'000'000) - 1'000'000;
-  ++h->second.clock, ++h->second.uptime;
+  ++h->second.clock;
+  ++h->second.uptime;
 }
 
 void world::check(bool holds, const std::string& what) {
@@ -352,9 +361,11 @@ std::shared_ptr<caller> world::begin(const std::string& command, std::function<v
   c->command = command;
   c->began = now;
   callers_.push_back(c);
-  spawn(
-      [c, body = std::move(body), at_the_end = at_the_end([this, c] { c->has_ended = true, c->ended = now; })] { body(*c); },
-      "", c);
+  spawn([c, body = std::move(body), at_the_end = at_the_end([this, c] {
+                                      c->has_ended = true;
+                                      c->ended = now;
+                                    })] { body(*c); },
+        "", c);
   return c;
 }
 
