@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace {
@@ -99,6 +100,20 @@ TEST(cost, cpu_units_have_a_backend) {
 #endif
   EXPECT_EQ(algorithm::backend_of({.what = platform::unit::kind::cores, .count = 2}), expected);
   EXPECT_EQ(algorithm::backend_of({.what = platform::unit::kind::gpu}), algorithm::backend::cudnn);
+}
+
+// Each backend has its place, and what it has no algorithms for has the place of float32.
+TEST(cost, methods_have_places) {
+  unsigned computing = 0;
+  for (std::size_t i = 0; i < algorithm::method_count; ++i) {
+    EXPECT_EQ(algorithm::place_of(algorithm::methods[i]), static_cast<int>(i));
+    if (algorithm::methods[i].in == platform::numbers::float32) computing |= algorithm::bit(algorithm::methods[i].by);
+  }
+  EXPECT_EQ(computing, (1u << algorithm::backends) - 1);
+  for (const auto n : {platform::numbers::fp16, platform::numbers::bf16})
+    EXPECT_EQ(algorithm::place_of({algorithm::backend::openmp, n}), algorithm::place_of(algorithm::backend::openmp));
+  EXPECT_EQ(algorithm::place_of({algorithm::backend::cudnn, platform::numbers::tf32}),
+            algorithm::place_of(algorithm::backend::cudnn));
 }
 
 // CUDA kernels count in 32 bits, and a single channel is padded to eight.

@@ -1,5 +1,6 @@
 // dice's own CUDA kernels, run by the emulated GPU, against plain loops.
 #include "dice/kernels/cudnn/cuda/kernels.hpp"
+#include "dice/meta/enum_name.hpp"
 #include "fixture.hpp"
 #include "numbers.hpp"
 
@@ -18,6 +19,8 @@ using emulated::expect_near;
 using emulated::noise;
 using emulated::numbers;
 using kernels = emulated::gpu_test;
+
+constexpr int functions = static_cast<int>(dice::meta::value_count<cudnn::function>);
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -89,7 +92,7 @@ TEST_F(kernels, elements_with_every_function) {
   const int images = 2, channels = 3, pixels = 37, n = images * channels * pixels;
   const auto x = noise(n, 1, -4, 4), scale = noise(channels, 2), shift = noise(channels, 3), residual = noise(n, 4);
   const numbers dx(x), dscale(scale), dshift(shift), dresidual(residual), dy(n);
-  for (int how = 0; how <= static_cast<int>(cudnn::function::thresholded_relu); ++how)
+  for (int how = 0; how < functions; ++how)
     for (int parts = 0; parts < 8; ++parts) {
       const bool scales = parts & 1, shifts = parts & 2, adds = parts & 4;
       const auto function = static_cast<cudnn::function>(how);
@@ -114,7 +117,7 @@ TEST_F(kernels, elements_with_every_function) {
 TEST_F(kernels, nan_passes_functions) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const numbers x(std::vector<float>{nan, 1}), y(2);
-  for (int how = 0; how <= static_cast<int>(cudnn::function::thresholded_relu); ++how) {
+  for (int how = 0; how < functions; ++how) {
     ASSERT_EQ(cudnn::start(
                   cudnn::elements{
                       y.at(), x.at(), 2, nullptr, nullptr, 1, 1, {static_cast<cudnn::function>(how), 0.5f, 1, nullptr}},

@@ -69,19 +69,20 @@ template <class Backend> std::vector<float> concat_in_place(const problem<ops::c
   std::copy(p.inputs[0].begin(), p.inputs[0].end(), output.begin());
   if (second) std::copy(p.inputs[1].begin(), p.inputs[1].end(), output.begin() + 18);
   const kernels::task what{.op = &p.op, .inputs = p.in, .result = p.result()};
+  const auto by = kernels::functions_for(Backend{}, p.op, p.in, what.result);
 #ifdef DICE_TESTS_GPU
   if constexpr (std::is_same_v<Backend, kernels::cudnn::backend>) {
     auto& there = gpu_bench::get();
     there.clear();
     float* const at = there.put(output);
     const void* inputs[] = {at, second ? at + 18 : there.put(p.inputs[1]), there.put(p.inputs[2])};
-    there.run([&] { kernels::compiled<Backend, ops::concat>::run(what, {inputs, at, nullptr, nullptr, nullptr}); });
+    there.run([&] { by.run(what, {inputs, at, nullptr, nullptr, nullptr}); });
     return there.get(at, output.size());
   } else
 #endif
   {
     const void* inputs[] = {output.data(), second ? output.data() + 18 : p.inputs[1].data(), p.inputs[2].data()};
-    kernels::compiled<Backend, ops::concat>::run(what, {inputs, output.data(), nullptr, nullptr, nullptr});
+    by.run(what, {inputs, output.data(), nullptr, nullptr, nullptr});
     return output;
   }
 }

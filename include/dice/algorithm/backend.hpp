@@ -1,16 +1,19 @@
 // Which backends there are, in which numbers they compute, and what computes for a unit.
 #pragma once
 
+#include "dice/meta/enum_name.hpp"
 #include "dice/platform/unit.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 
 namespace dice::algorithm {
 
 enum class backend : std::uint8_t { reference, openmp, cudnn };
-inline constexpr int backends = 3;  ///< how many there are
+inline constexpr int backends = static_cast<int>(meta::value_count<backend>);  ///< how many there are
 
 /// Its bit in a set of backends.
 constexpr unsigned bit(backend b) { return 1u << static_cast<unsigned>(b); }
@@ -61,14 +64,16 @@ struct method {
   friend constexpr bool operator==(const method&, const method&) = default;
 };
 
-/// All that need algorithms of their own. (TF32 has those of float32; the GPU rounds when it multiplies.)
-inline constexpr method methods[]{backend::reference,
-                                  backend::openmp,
-                                  backend::cudnn,
-                                  {backend::cudnn, platform::numbers::fp16},
-                                  {backend::cudnn, platform::numbers::bf16}};
+/// Besides float32, in which every backend computes: what needs algorithms of its own. (TF32 has those of float32; the GPU
+/// rounds when it multiplies.)
+inline constexpr method in_other_numbers[]{{backend::cudnn, platform::numbers::fp16},
+                                           {backend::cudnn, platform::numbers::bf16}};
 
-inline constexpr std::size_t method_count = sizeof(methods) / sizeof(method);
+inline constexpr std::size_t method_count = backends + std::size(in_other_numbers);
+inline constexpr auto methods = []<int... B, std::size_t... M>(std::integer_sequence<int, B...>, std::index_sequence<M...>) {
+  return std::array<method, method_count>{method(static_cast<backend>(B))..., in_other_numbers[M]...};
+}
+(std::make_integer_sequence<int, backends>{}, std::make_index_sequence<std::size(in_other_numbers)>{});
 
 /// How a unit computes in this build.
 constexpr method method_of(const platform::unit& u) {
@@ -87,6 +92,8 @@ struct places {
   int of[backends][platform::number_types]{};
 
   constexpr places() {
+    for (int b = 0; b < backends; ++b)
+      for (int& place : of[b]) place = b;  // that of float32
     int i = 0;
     for (const auto& m : methods) of[static_cast<int>(m.by)][static_cast<int>(m.in)] = i++;
   }
@@ -95,7 +102,7 @@ inline constexpr places all_places;
 
 }  // namespace detail
 
-/// The place of a method in `methods`.
+/// The place of a method in `methods`; in numbers without algorithms of their own, that of float32.
 constexpr int place_of(const method& m) { return detail::all_places.of[static_cast<int>(m.by)][static_cast<int>(m.in)]; }
 
 /// A value for each method.

@@ -1,6 +1,8 @@
 // Units: what computes for a rank; how mappings write units, and what can be wrong with them.
 #pragma once
 
+#include "dice/meta/enum_name.hpp"
+
 #include <cstddef>
 #include <span>
 #include <string_view>
@@ -28,7 +30,7 @@ namespace platform {
 
 /// The numbers in which a GPU computes convolutions and matrix products; tensors are always float32.
 enum class numbers : unsigned char { float32, tf32, fp16, bf16 };
-inline constexpr int number_types = 4;  ///< how many there are
+inline constexpr int number_types = static_cast<int>(meta::value_count<numbers>);  ///< how many there are
 
 /// Kinds of processors, each with backends of its own. All but the CPU are accelerators (kernels/accelerator.hpp).
 enum class processor : unsigned char { cpu, gpu };
