@@ -334,6 +334,19 @@ TEST(ClusterHeader, HostsThatAreAlikeAreOfOneKind) {
                                              "board_of_b_1__|board_of_b_1__", "board_of_b1|board_of_b1"}));
 }
 
+TEST(ClusterHeader, CoresOfOneKindAndSpeedAreOneProcessor) {
+  auto h = host("a");
+  h.model = "unknown";
+  for (int i = 0; i < 4; ++i)
+    h.cores.push_back({.id = i, .implementer = 0x41, .part = 0xd03, .ghz = i < 3 ? 1 : 2, .siblings = ""});
+  const auto definition = [&] { return kinds_of({h})[0].definition; };
+  EXPECT_NE(definition().find("dice::processor<dice::cores<0, 1, 2>, dice::gflops<24>, "), std::string::npos)
+      << definition();
+  EXPECT_NE(definition().find("dice::processor<dice::cores<3>, dice::gflops<16>, "), std::string::npos) << definition();
+  h.architecture = "x86_64";  // where some cores may be slower than others by chance
+  EXPECT_NE(definition().find("dice::processor<dice::cpu, dice::gflops<40>, "), std::string::npos) << definition();
+}
+
 TEST(ClusterHeader, HasAllThatWasFound) {
   auto a = host("a"), b = host("b\"1\"\t"), big = host("big"), board = host("board"), e = host("e"), gone = host("gone\n");
   big.memory = big.memory * 2;

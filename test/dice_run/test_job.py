@@ -436,6 +436,8 @@ class Job(Case):
         with self.begin('bench') as run:
             self.assertTrue(until((HOSTS.folder / 'wanted').exists))
             self.assertEqual(self.phase(), 'lost')
+            environment = HOSTS.on('a', f'cd "{HOSTS.site}/.dice-run/numbers" && set -- $(readlink owner) && tr "\\0" "\\n" </proc/$1/environ').splitlines()
+            self.assertLess({f'OMPI_MCA_dice_run_job={JOB}', f'PRTE_MCA_dice_run_job={JOB}'}, set(environment))
             self.assertEqual(HOSTS.on('a', f'cd "{HOSTS.site}/.dice-run/numbers" && for f in job.lock mutex; do flock -n $f true && echo $f; done'), 'mutex\n')
             run.send_signal(signal.SIGINT)
             run.communicate(timeout=30)
@@ -471,6 +473,10 @@ class Job(Case):
         self.assertEqual(((FOLDER / 'link').is_symlink(), (FOLDER / 'linked.json').read_text()), (True, 'figures\n'))
         done = subprocess.run([DICE_RUN, '-p', ONE, '--to', HOSTS.site, '--ssh', shlex.quote(str(HOSTS.ssh)), 'measure', '-o', '/dev/stdout'], capture_output=True, text=True)
         self.assertEqual((done.stdout, done.stderr), ('figures\n', 'a table\n'))
+        (FOLDER / 'rsync').write_text('#!/bin/sh\necho "rsync: write failed: No space left on device (28)" >&2\nexit 11\n')
+        (FOLDER / 'rsync').chmod(0o755)
+        self.assertRegex(self.dice_run('measure', '-o', 'x', code=1, PATH=f'{FOLDER}:{os.environ["PATH"]}'),
+                         r'error: "/.*/dice-run-\w+" is full on this machine; remove something, or name another folder by TMPDIR\n$')
         self.assertIn('no folder can be made in "nowhere" on this machine: No such file', self.dice_run('measure', '-o', 'x', code=1, TMPDIR='nowhere'))
         if os.geteuid() == 0:
             os.mknod(FOLDER / 'device', 0o600 | stat.S_IFCHR, os.makedev(1, 7))  # as /dev/full
