@@ -209,7 +209,8 @@ class Check(Recorded):
         self.assertEqual(self.json['links'], [{'hosts': ['a', 'c'], 'measured': False, 'failure': 'the measurement broke off'}])
         for server, client, failure in (
                 ('echo port 7', 'shift 2; echo "failed $1 $3 $4 $5, $# words"; exit 1', 'a: connect 7 b 127.0.0.1, 5 words'),
-                ('echo port 7', 'echo x; exit 3', 'a: exit status 3'), ('echo no port', 'exit', 'b: no port'), ('exit 4', 'exit', 'b: b: exit status 4'),
+                ('echo port 7', 'echo x; exit 3', 'a: exit status 3'), ('echo no port', 'exit', 'b: no port'), ('exit 4', 'exit', 'b: exit status 4'), ('exit', 'exit', 'b: perl prints nothing'),
+                ('echo port 7; echo failed to wait', 'echo us 1', 'b: to wait'),
                 ('[ "$3 ${#4} $#" != "serve 16 4" ] || echo port 7; echo to_server 9', 'echo us 1', 'the measurement broke off')):
             self.hosts(a={**machines.PI4, 'perl': client}, b={**machines.PI4, 'perl': server})
             self.check('a', 'b', options=())
