@@ -105,6 +105,32 @@ TEST(Check, JsonTakesBytesThatAreNoText) {
   EXPECT_NE(json_of({{h}, {}, ""}, {}).find("\"model\": \"a\xef\xbf\xbd\""), std::string::npos);
 }
 
+TEST(Check, CoresOfArmHaveNames) {
+  for (const auto& [part, name] : std::vector<std::pair<std::string, std::string>>{{"0xd03", "Cortex-A53"},
+                                                                                   {"0xd04", "Cortex-A35"},
+                                                                                   {"0xd05", "Cortex-A55"},
+                                                                                   {"0xd07", "Cortex-A57"},
+                                                                                   {"0xd08", "Cortex-A72"},
+                                                                                   {"0xd09", "Cortex-A73"},
+                                                                                   {"0xd0a", "Cortex-A75"},
+                                                                                   {"0xd0b", "Cortex-A76"},
+                                                                                   {"0xd0c", "Neoverse-N1"},
+                                                                                   {"0xd0d", "Cortex-A77"},
+                                                                                   {"0xd40", "Neoverse-V1"},
+                                                                                   {"0xd41", "Cortex-A78"},
+                                                                                   {"0xd42", "Cortex-A78AE"},
+                                                                                   {"0xd44", "Cortex-X1"},
+                                                                                   {"0xd46", "Cortex-A510"},
+                                                                                   {"0xd47", "Cortex-A710"},
+                                                                                   {"0xd49", "Neoverse-N2"},
+                                                                                   {"0xd4f", "Neoverse-V2"},
+                                                                                   {"0xd99", ""}}) {
+    host_facts h;
+    read_facts("cpuinfo processor : 0\ncpuinfo CPU part : " + part + "\ncore 0 - -\n", {}, h);
+    EXPECT_EQ(h.cpu, name);
+  }
+}
+
 TEST(Check, TablesHaveAllThatHostsSay) {
   EXPECT_EQ(
       text_of(three_hosts()),
