@@ -67,13 +67,13 @@ IFS= read -r path && printf '%s\n' "$F/$host/${path#"$F/site/"}" | sh -c "$*"
 # A job: the "program" sleeps on all hosts; AGENT below starts it on the others, as mpirun's daemons would, and ends it there.
 # Options: --fail and --quick end it, --foo is refused as by mpirun, --die ends it after a second, --once the first time, --deaf does not end in order, but says
 # something at SIGTERM, --chatty prints 5 MB, --slow prints more when it finds a file `speak`, --late starts the ranks after three seconds, --long lets a minute pass on a host
-# whose uptime is a file of the test. Of bench, --frames 7 writes its files, and --frames 8 does not.
+# whose uptime is a file of the test. Of bench, --frames 7 writes its files, --frames 8 does not, and --frames 9 fails.
 RUN = r'''#!/bin/sh
 F=FOLDER
 [ -n "$AGAIN" ] || AGAIN=1 exec "$0" "$@" $MPIRUN_OPTIONS # with the name of the job, as mpirun
 cd "$(dirname "$(readlink -f "$0")")" || exit 1
-[ "$1" != --measure ] || { echo figures >"$2"; exit; }
-case $* in *--foo*) ;; *) echo "[1,0]<stdout>:frames arrive: $*" ;; esac
+[ "$1" != --measure ] || { echo "a table"; echo figures >"$2"; exit; }
+case $* in *--foo*) ;; *) printf '%s\n' "[1,0]<stdout>:frames arrive: $*" ;; esac
 case $* in *--long*) read -r up rest </proc/uptime; echo $((${up%.*} + 61)) 0 >/proc/uptime ;; esac
 case $* in
 *--foo*) echo 'mpirun: Error: unknown option "--foo"' >&2; echo "Type 'mpirun --help' for usage." >&2; exit 1 ;;
@@ -88,6 +88,7 @@ case $* in
   done
   exit 0 ;;
 *"--frames 8 "*) exit 0 ;;
+*"--frames 9 "*) exit 7 ;;
 *--once*) [ -f "$F/once" ] && exit 0; touch "$F/once"; echo "PRTE has lost communication with a remote daemon."; exit 0 ;;
 *--die*) sleep 1; echo "  Remote daemon: [[1,0],2] on node b"; exit 1 ;;
 esac

@@ -57,5 +57,41 @@ TEST(JobLog, AReasonIsCalledAnErrorOnce) {
   EXPECT_EQ(reason("[1,0]<stderr>:in a file: error: no frames"), "in a file: error: no frames");
 }
 
+TEST(JobLog, TheMostExactReasonCounts) {
+  std::vector<std::string> lines{"2026-05-04 10:08:43 dice-run: error: of the supervisor", "the last words"};
+  const auto reason = [&](const std::string& more) {
+    lines.insert(lines.begin(), more);
+    return reason_in(lines, "--foo");
+  };
+  EXPECT_EQ(reason_in(lines, ""), "the last words");
+  EXPECT_EQ(reason_in(lines, "--foo"), "the last words; MPIRUN_OPTIONS is --foo");
+  EXPECT_EQ(reason("mpirun noticed that process rank 1 with PID 7 on node b exited on signal 11 (Segmentation fault)."),
+            "mpirun noticed that process rank 1 with PID 7 on node b exited on signal 11 (Segmentation fault).");
+  for (const std::string ssh : {"Host key verification failed.", "me@b: Permission denied (publickey).",
+                                "ssh: Could not resolve hostname b", "ssh: connect to host b port 22: No route to host"})
+    EXPECT_EQ(reason(ssh), ssh);  // the first
+  EXPECT_EQ(reason("[1,1]<stderr>:dice: error: a"), "a");
+  EXPECT_EQ(reason("  Remote daemon: [[1,0],2] on node b"), "the connection to b was lost: check its power and its cable");
+  lines.back() = "  Remote daemon: [[1,0],2] on node c";
+  EXPECT_EQ(reason_in(std::vector<std::string>(lines.begin() + 1, lines.end()), ""),
+            "the connection to c was lost: check its power and its cable");
+}
+
+TEST(JobLog, NamesHaveOneWidth) {
+  const std::vector<std::string> hosts{"a", "a longer one", "a"};
+  const auto of = [&](const std::string& line, const std::string& starter) {
+    return named(parse_log_line(line), hosts, starter);
+  };
+  EXPECT_EQ(of("now[1,0]<stdout>:x", "a"), "a #0            | now x");
+  EXPECT_EQ(of("[1,1]<stderr>:x", "a"), "a longer one #1 | x");
+  EXPECT_EQ(of("[1,3]<stderr>:x", "a"), "? #3            | x");
+  EXPECT_EQ(of("x", "a"), "a mpirun        | x");
+  EXPECT_EQ(of("x", "a longer one"), "a longer one mpirun | x");
+  EXPECT_EQ(named(parse_log_line("x"), {}, ""), " mpirun  | x");
+  EXPECT_EQ(named(parse_log_line("[1,3]<stderr>:x"), std::vector<std::string>(11, "ab"), ""), "ab #3    | x");
+  EXPECT_EQ(named(parse_log_line("[1,3]<stderr>:x"), std::vector<std::string>(11, "host"), ""), "host #3  | x");
+  EXPECT_EQ(named(parse_log_line("[1,3]<stderr>:x"), std::vector<std::string>(11, "host1"), ""), "host1 #3  | x");
+}
+
 }  // namespace
 }  // namespace dice_run

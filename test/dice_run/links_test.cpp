@@ -53,6 +53,20 @@ TEST(Check, SaysWhichProgramsAHostHas) {
   EXPECT_NE(text.find("\"perl\": false,\n      \"rsync\": true,"), std::string::npos) << text;
 }
 
+TEST(Links, WhatCannotMeasureIsNotAsked) {
+  auto a = pi("a"), b = pi("b"), c = pi("c");
+  a.has_perl = true;
+  c.failure = "it does not answer";
+  std::vector<std::pair<std::size_t, std::size_t>> rounds;
+  const auto links = measure_links(remote({.ssh = "no such program"}), {a, b, c}, false,
+                                   [&](std::size_t done, std::size_t total) { rounds.emplace_back(done, total); });
+  std::vector<std::string> failures;
+  for (const auto& l : links) failures.push_back(l.failure);
+  EXPECT_EQ(failures, (std::vector<std::string>{"b has no perl (Debian: perl-base)", "c is not reached",
+                                                "b has no perl (Debian: perl-base)"}));
+  EXPECT_EQ(rounds, (std::vector<std::pair<std::size_t, std::size_t>>{{0, 3}, {1, 3}, {2, 3}}));
+}
+
 TEST(Links, WhatKeepsRanksApartIsAnError) {
   for (const auto& [failure, is_error] :
        {std::pair{"a: no TCP connection (b: Connection refused)", true}, {"b has no perl", false}}) {

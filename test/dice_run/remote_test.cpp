@@ -162,19 +162,139 @@ TEST(Remote, RefusesNamesThatAreNoHosts) {
   EXPECT_NO_THROW(remote::require_name("user@board-1.local"));
 }
 
+/// A program that is called in place of rsync: it keeps what it is given, prints a progress, says `message` and ends.
+class imitated_rsync {
+ public:
+  explicit imitated_rsync(int status = 0, const std::string& message = "") {
+    std::filesystem::create_directories(folder_);
+    std::ofstream(folder_ / "rsync") << "#!/bin/sh\ncd " << sh_quote(folder_.string())
+                                     << "\nprintf '%s\\n' \"$@\" >words\ntr '\\0' '\\n' >input\n"
+                                        "printf '     32  9%%  1.00kB/s\\r  1,234 100%%  1.00kB/s\\r'\necho "
+                                     << sh_quote(message) << " >&2\nexit " << status << "\n";
+    std::filesystem::permissions(folder_ / "rsync", std::filesystem::perms::owner_all);
+    ::setenv("PATH", (folder_.string() + ":" + path_).c_str(), 1);
+  }
+  imitated_rsync(const imitated_rsync&) = delete;
+  ~imitated_rsync() {
+    ::setenv("PATH", path_.c_str(), 1);
+    std::filesystem::remove_all(folder_);
+  }
+  /// The lines of a file that the last call has written, and of none later.
+  words take(const std::string& name) const {
+    std::ifstream in(folder_ / name);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    std::filesystem::remove(folder_ / name);
+    return lines_of(text);
+  }
+
+ private:
+  std::string path_ = std::getenv("PATH");
+  std::filesystem::path folder_ = std::filesystem::temp_directory_path() / fmt::format("dice_run_rsync_{}", ::getpid());
+};
+
 /// rsync ends with `status` and says `message`.
 outcome sent(int status, const std::string& message) {
-  const auto folder = std::filesystem::temp_directory_path() / fmt::format("dice_run_rsync_{}", ::getpid());
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder / "rsync") << "#!/bin/sh\ncat >/dev/null\necho " << sh_quote(message) << " >&2\nexit " << status
-                                  << "\n";
-  std::filesystem::permissions(folder / "rsync", std::filesystem::perms::owner_all);
-  const std::string before = std::getenv("PATH");
-  ::setenv("PATH", (folder.string() + ":" + before).c_str(), 1);
-  auto result = remote({}).send({"x"}, "/from", "b", "/to", "");
-  ::setenv("PATH", before.c_str(), 1);
-  std::filesystem::remove_all(folder);
-  return result;
+  const imitated_rsync imitated(status, message);
+  return remote({}).send({"x"}, "/from", "b", "/to", "");
+}
+
+TEST(Remote, GivesRsyncAllItNeeds) {
+  const imitated_rsync imitated;
+  const remote hosts({.ssh = "my \"it's a\""});
+  EXPECT_TRUE(hosts.send({"x", "#y z"}, "/from a", "b", "/to b", "").ok());
+  const words to_b{"-e",
+                   "'my' 'it''s a' '-o' 'BatchMode=yes' '-o' 'ConnectTimeout=5' '-o' 'ServerAliveInterval=2' '-o' "
+                   "'ServerAliveCountMax=3'",
+                   "--timeout=10"};
+  auto expected = to_b;
+  expected.insert(expected.end(),
+                  {"-s", "-p", "--ignore-times", "--partial", "--from0", "--files-from=-", "/from a/", "b:/to b/"});
+  EXPECT_EQ(imitated.take("words"), expected);
+  EXPECT_EQ(imitated.take("input"), (words{"./x", "./#y z"}));
+  std::vector<int> percents;
+  EXPECT_TRUE(hosts.send({"x"}, "/from", "fe80::1", "/to", "/old", [&](int percent) { percents.push_back(percent); }).ok());
+  expected.resize(to_b.size() + 6);
+  expected.insert(expected.end(), {"--info=progress2", "--outbuf=N", "--copy-dest=/old", "/from/", "[fe80::1]:/to/"});
+  EXPECT_EQ(imitated.take("words"), expected);
+  EXPECT_EQ(percents.back(), 100);
+  expected = to_b;
+  expected.insert(expected.end(), {"-s", "b:/x y", (std::filesystem::current_path() / "c:d").string()});
+  EXPECT_TRUE(hosts.fetch("b", "/x y", "c:d").ok());
+  EXPECT_EQ(imitated.take("words"), expected);
+  EXPECT_EQ(imitated.take("input"), words());
+  EXPECT_TRUE(hosts.fetch("localhost", "/x", "/y").ok());
+  EXPECT_EQ(imitated.take("words"), (words{"-s", "/x", "/y"}));
+  EXPECT_THROW(hosts.fetch("-b", "/x", "/y"), usage_error);
+}
+
+TEST(Remote, ShowsWhatItRuns) {
+  const imitated_rsync imitated;
+  const auto shown = [](const auto& work) {
+    testing::internal::CaptureStderr();
+    work();
+    return testing::internal::GetCapturedStderr();
+  };
+  const std::string
+      script = " <<'END'\ndice_run() {\necho x\n}\necho dice-run \"begins\"; dice_run 'a b' </dev/null; exit\nEND\n",
+      ssh = "+ my -o BatchMode=yes -o ConnectTimeout=5 -o ServerAliveInterval=2 -o ServerAliveCountMax=3 -- b 'sh -s'";
+  const remote dry({.ssh = "my", .dry_run = true}), verbose({.verbose = true}), silent({});
+  EXPECT_EQ(shown([&] { EXPECT_EQ(dry.run("b", "echo x", {"a b"}).out, ""); }), ssh + script);
+  EXPECT_EQ(shown([&] { EXPECT_EQ(verbose.run("localhost", "echo x", {"a b"}).out, "x\n"); }), "+ sh -s" + script);
+  EXPECT_EQ(shown([&] { silent.run("localhost", "echo x"); }), "");
+  const std::string reads = " <<'END'\ndice_run() {\necho x\n}\ndice_run; exit\nEND\n", copies = "+ rsync -s /x /y\n";
+  EXPECT_EQ(shown([&] { EXPECT_FALSE(dry.hold("b", "echo x", {}, "x")->is_lost()); }), ssh + reads);
+  EXPECT_EQ(shown([&] { verbose.hold("localhost", "echo x", {}, "x"); }), "+ sh -s" + reads);
+  EXPECT_EQ(shown([&] { silent.hold("localhost", "echo x", {}, "x"); }), "");
+  EXPECT_EQ(shown([&] { EXPECT_TRUE(dry.fetch("localhost", "/x", "/y").ok()); }), copies);
+  EXPECT_EQ(imitated.take("words"), words());
+  EXPECT_EQ(shown([&] { EXPECT_TRUE(verbose.fetch("localhost", "/x", "/y").ok()); }), copies);
+  EXPECT_EQ(imitated.take("words"), (words{"-s", "/x", "/y"}));
+  EXPECT_EQ(shown([&] { silent.fetch("localhost", "/x", "/y"); }), "");
+}
+
+TEST(Remote, SaysWhyAHostIsNotReached) {  // by what ssh(1) prints
+  const auto said = [](const std::string& message) {
+    const remote hosts({.ssh = "sh -c 'echo \"$0\" >&2; exit 255' '" + message + "'"});
+    return failure_of("a b", hosts.run("a b", "")) + "\n";
+  };
+  const auto by_hand = [](const std::string& message) {
+    return "sh -c 'echo \"$0\" >&2; exit 255' '" + message + "' 'a b'\n";
+  };
+  for (const auto& [message, why] : std::vector<std::pair<std::string, std::string>>{
+           {"ssh: Could not resolve hostname b: Name or service not known",
+            "this name is unknown; add it to ~/.ssh/config or /etc/hosts, or check the plan's cluster\n"},
+           {"WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! Host key verification failed.",
+            "its host key has changed, as after a new installation; if that is so: ssh-keygen -R 'a b', then "},
+           {"Host key verification failed.", "its host key is not known here yet; log in once: "},
+           {"b: Permission denied (publickey).", "it refuses this user's key; let it in: ssh-copy-id 'a b'\n"},
+           {"connect to host b port 22: Connection refused",
+            "it is up, but has no ssh server; install and start one (Debian: openssh-server)\n"},
+           {"connect to host b port 22: Connection timed out", "it does not answer; check its power and its cable\n"},
+           {"connect to host b port 22: No route to host", "it does not answer; check its power and its cable\n"},
+           {"Timeout, server b not responding.", "it does not answer; check its power and its cable\n"},
+           {"Connection to b closed by remote host.",
+            "the connection was cut; check its power and its cable, and try again\n"},
+           {"Read from remote host b: Connection reset by peer",
+            "the connection was cut; check its power and its cable, and try again\n"},
+           {"client_loop: send disconnect: Broken pipe",
+            "the connection was cut; check its power and its cable, and try again\n"},
+           {"Connection closed by 10.0.0.2 port 22",
+            "the connection was cut; check its power and its cable, and try again\n"},
+           {"", "ssh fails: without a message; try "},
+           {"first\nlast", "ssh fails: last; try "}})
+    EXPECT_EQ(said(message), "a b: " + (why.ends_with('\n') ? why : why + by_hand(message)));
+}
+
+TEST(Remote, AllFailuresAreSaid) {
+  outcome good, silent{.status = 3}, talks{.status = 1, .err = "one\n\ntwo\n"},
+      cut{.status = 1, .err = "x", .failure = "it is cut"};
+  EXPECT_NO_THROW(require_all({"a", "b"}, std::vector{good, good}));
+  try {
+    require_all({"a", "b", "c", "d"}, std::vector{silent, good, talks, cut});
+    FAIL();
+  } catch (const run_error& e) {
+    EXPECT_EQ(e.messages, (words{"a: exit status 3", "c: one; two", "d: it is cut"}));
+  }
 }
 
 TEST(Remote, SaysWhyRsyncFailed) {  // by the exit statuses of rsync(1)

@@ -3,11 +3,13 @@
 import json
 import os
 import pathlib
+import pwd
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 import machines
 
@@ -47,7 +49,7 @@ class Check(Recorded):
         self.assertEqual((found['pi4']['cpu'], found['orin']['tegra'][:5]), ('Cortex-A72', '# R36'))
         self.assertEqual((found['pc']['physical_cores'], len(found['pc']['cores']), found['pc']['memory_bytes']), (4, 8, 16263928 * 1024))
         self.assertEqual((found['pc']['disk_free_bytes'], found['pc']['glibc']), (20000000 * 1024, '2.36'))
-        self.assertEqual((self.said.stderr, self.json['errors']), ('', []))
+        self.assertEqual((self.said.stderr, self.json['errors'], self.json['folder']), ('', [], str(self.folder / 'not/yet there')))
         header = (self.folder / 'cluster.hpp').read_text()
         for text in ('dice::host<"pi4", dice::boards::raspberry_pi_4>', 'dice::host<"pi5", dice::boards::raspberry_pi_5>',
                      'dice::host<"orin", dice::boards::jetson_orin_nano>',
@@ -70,20 +72,29 @@ class Check(Recorded):
                         '-fconstexpr-loop-limit=2147483647', '-DDICE_LIBRARY=none', f'-I{INCLUDE}', f'-I{self.folder}', self.folder / 'plan.cpp'], check=True)
 
     def test_the_table_has_a_line_for_each_host(self):
-        self.hosts(box={**machines.PC, 'gpu': '"NVIDIA A2, 15356 MiB, 535.1"; echo "NVIDIA T4, 15360 MiB, 535.1"'},
+        self.hosts(box={**machines.PC, 'libraries': 'libmpi.so.40 libmpi_cxx.so.40 libboost_mpi.so.1 libboost_serialization.so.1 libgomp.so.1 libstdc++.so.6 libstb.so.0', 'gpu': '"NVIDIA A2, 15356 MiB, 535.1"; echo "NVIDIA T4, 15360 MiB, 535.1"'},
                    orin={**machines.ORIN, 'mpi': '4.1.4'}, pi=machines.PI4, dying={**machines.PI4, 'dies': True})
         release = self.folder / 'hosts/box/etc/os-release'
         release.parent.mkdir()
         release.write_text('PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nNAME="Debian GNU/Linux"\n')
         found = self.check('box', 'orin', 'pi', 'gone', 'dying', code=1)
-        self.assertEqual(found['box']['gpus'], ['NVIDIA A2, 15356 MiB, 535.1', 'NVIDIA T4, 15360 MiB, 535.1'])
         self.assertEqual((found['gone']['reached'], list(found['gone'])), (False, ['host', 'reached', 'failure']))
         self.assertIn('it does not answer; check its power', found['gone']['failure'])
         self.assertRegex(found['dying']['failure'], '^ssh fails: .*; try ')
         box, pi = found['box'], found['pi']
-        self.assertEqual((self.json['folder'], self.json['starting_hosts'], box['reached']), ('/var/tmp', ['box', 'orin', 'pi'], True))
-        self.assertEqual([box[key] for key in ('hostname', 'address', 'system', 'architecture', 'model', 'board', 'cpu', 'physical_cores', 'perl', 'rsync', 'tegra')],
-                         ['box', '127.0.0.1', 'Debian GNU/Linux 12 (bookworm)', 'x86_64', '', '', 'Intel(R) Core(TM) i5-8250U CPU @ 1.60GHz', 4, True, True, ''])
+        self.assertEqual((self.json['folder'], self.json['starting_hosts']), ('/var/tmp', ['box', 'orin', 'pi']))
+        self.assertTrue(0 < box.pop('ssh_s') < 60 and abs(box.pop('clock_offset_ms')) < 500 and 0 <= box.pop('clock_error_ms') < 500)
+        self.assertEqual(box, {
+            'host': 'box', 'reached': True, 'hostname': 'box', 'address': '127.0.0.1', 'user': pwd.getpwuid(os.geteuid()).pw_name,
+            'system': 'Debian GNU/Linux 12 (bookworm)', 'architecture': 'x86_64', 'model': '', 'compatible': [], 'board': '',
+            'cpu': 'Intel(R) Core(TM) i5-8250U CPU @ 1.60GHz', 'cpu_flags': 'fpu sse sse2 ssse3 sse4_1 sse4_2 cx16 popcnt movbe avx avx2 fma f16c bmi1 bmi2',
+            'cores': [{'core': i, 'ghz': 3.4, 'cpu_implementer': 0, 'cpu_part': 0, 'siblings': f'{i % 4},{i % 4 + 4}'} for i in range(8)], 'physical_cores': 4,
+            'memory_bytes': 16263928 * 1024, 'disk_free_bytes': 20000000 * 1024, 'memory_fill_gbytes_per_s': box['memory_fill_gbytes_per_s'],
+            'open_mpi': '4.1.4', 'glibc': '2.36',
+            'libraries': ['libmpi.so.40', 'libboost_mpi.so.1', 'libboost_serialization.so.1', 'libgomp.so.1', 'libstdc++.so.6', 'libstb.so.0'],
+            'perl': True, 'rsync': True, 'gpus': ['NVIDIA A2, 15356 MiB, 535.1', 'NVIDIA T4, 15360 MiB, 535.1'], 'tegra': '',
+            'ssh': {'orin': True, 'pi': True, 'gone': True, 'dying': True}})
+        self.assertAlmostEqual(box['memory_fill_gbytes_per_s'], 5, delta=0.01)
         self.assertEqual((pi['model'], pi['compatible'], pi['cores'][3]),
                          ('Raspberry Pi 4 Model B Rev 1.4', ['raspberrypi,4-model-b', 'brcm,bcm2711'], {'core': 3, 'ghz': 1.5, 'cpu_implementer': 65, 'cpu_part': 3336, 'siblings': '3'}))
         rows = {line.split()[0]: line for line in self.said.stdout.splitlines() if line}
@@ -118,10 +129,12 @@ class Check(Recorded):
         self.assertIn('// gone was not reached.', (self.folder / 'cluster.hpp').read_text())
 
     def test_hosts_that_do_not_find_each_other(self):
-        self.hosts(a={**machines.PI4, 'refused': ['b'], 'refusal': 'ssh: Could not resolve hostname b: Name or service not known'},
+        self.hosts(a={**machines.PI4, 'refused': ['b'], 'refusal': 'Welcome\\r\\nssh: Could not resolve hostname b: Name or service not known'},
                    b=machines.PI4)
         self.check('a', 'b')
         self.assertRegex(self.said.stderr, r'a cannot log in to b .*\(ssh: Could not resolve .*On a: add the name to /etc/hosts\n')
+        with unittest.mock.patch.dict(os.environ, {'PRTE_MCA_plm_ssh_agent': 'ls -d'}):  # what Open MPI 5 starts in place of ssh
+            self.assertRegex(self.check('a', 'b', code=1)['b']['ssh']['a'], '^ls: .*true.*: No such file')
 
     def test_one_machine_under_two_names(self):
         one = {**machines.PI4, 'hostname': 'pi', 'boot': '7d1c'}
@@ -141,6 +154,10 @@ class Check(Recorded):
         self.assertEqual((said.stdout, (self.folder / 'out.json').exists()), ('', False))
         said = self.run_tool('check', 'gone', '--json', 'missing/out.json', code=1).stderr  # before hosts are asked
         self.assertTrue("'missing/out.json' cannot be written" in said and 'does not answer' not in said, said)
+        said = self.run_tool('check', 'gone', '--cluster', 'missing/out.hpp', code=1).stderr
+        self.assertTrue("'missing/out.hpp' cannot be written" in said and 'does not answer' not in said, said)
+        self.run_tool('check', 'b', '--hosts', 'a', '--no-links', '--json', 'out.json')  # both
+        self.assertEqual([host['host'] for host in json.loads((self.folder / 'out.json').read_text())['hosts']], ['b', 'a'])
 
     def test_what_cannot_be_printed(self):
         self.hosts(a={**machines.PI4, 'model': f'Raspberry Pi {"4" * 5000}\0'})  # more than a buffer holds
@@ -163,6 +180,15 @@ class Check(Recorded):
             self.assertRegex(self.said.stderr, text)
         self.assertEqual(len(self.json['warnings']), 8)
 
+    def test_the_shortest_round_trip_says_the_time(self):
+        self.hosts(a=machines.PI4)
+        date = self.folder / 'hosts/a/bin/date'
+        date.write_text(f'#!/bin/sh\ncd "{self.folder}" && echo >>asked\ncase $(wc -l <asked) in 3) sleep 0.05 ;; *) sleep 0.2 ;; esac\nexec /bin/date "$@"\n')
+        date.chmod(0o755)
+        a = self.check('a')['a']
+        self.assertEqual((self.folder / 'asked').read_text(), '\n' * 5)
+        self.assertTrue(25 <= a['clock_error_ms'] < 100 and abs(a['clock_offset_ms']) <= a['clock_error_ms'], a)
+
     def test_connections_are_measured(self):
         self.hosts(a=machines.PI4, b=machines.PI4)
         self.check('a', 'b', options=())
@@ -181,6 +207,16 @@ class Check(Recorded):
         self.assertTrue(self.said.stdout.endswith('\nconnection  Mbit/s  back  latency\na – b           90    40   0.2 ms\n'), self.said.stdout)
         self.check('a', 'c', options=())
         self.assertEqual(self.json['links'], [{'hosts': ['a', 'c'], 'measured': False, 'failure': 'the measurement broke off'}])
+        for server, client, failure in (
+                ('echo port 7', 'shift 2; echo "failed $1 $3 $4 $5, $# words"; exit 1', 'a: connect 7 b 127.0.0.1, 5 words'),
+                ('echo port 7', 'echo x; exit 3', 'a: exit status 3'), ('echo no port', 'exit', 'b: no port'), ('exit 4', 'exit', 'b: exit status 4'), ('exit', 'exit', 'b: perl prints nothing'),
+                ('echo port 7; echo failed to wait', 'echo us 1', 'b: to wait'),
+                ('[ "$3 ${#4} $#" != "serve 16 4" ] || echo port 7; echo to_server 9', 'echo us 1', 'the measurement broke off')):
+            self.hosts(a={**machines.PI4, 'perl': client}, b={**machines.PI4, 'perl': server})
+            self.check('a', 'b', options=())
+            self.assertEqual(self.json['links'][0]['failure'], failure)
+        self.check('a', 'gone', options=(), code=1)
+        self.assertEqual(self.json['links'][0]['failure'], 'gone is not reached')
 
     def test_connections_are_measured_together_unless_one_by_one(self):
         log = self.folder / 'measured'
@@ -190,9 +226,10 @@ class Check(Recorded):
                 ('init', MODEL, 'two', '--hosts', 'a,b,c,d', '--onnx2hpp', ONNX2HPP), True), (
                 ('init', MODEL, 'one', '--hosts', 'a,b,c,d', '--onnx2hpp', ONNX2HPP, '--one-by-one'), False):
             log.write_text('')
-            self.run_tool(*words)
+            self.run_tool(*words, *(['--json', 'out.json'] if words[0] == 'check' else []))
             self.assertEqual(log.read_text().count('+'), 6)
             self.assertEqual('+\n+' in log.read_text(), together, words)
+            self.assertEqual([''.join(link['hosts']) for link in json.loads((self.folder / 'out.json').read_text())['links']], ['ab', 'ac', 'ad', 'bc', 'bd', 'cd'])
 
 
 class Init(Recorded):
@@ -282,10 +319,48 @@ class Init(Recorded):
         self.assertIn(r' ONNX "../a \"\$b\;\\/digits.onnx")', (self.folder / 'quoted/CMakeLists.txt').read_text())
         said = self.run_tool('init', 'class.onnx', 'new', '--dry-run', '--onnx2hpp', './no such').stderr
         self.assertIn("+ './no such' class.onnx --list-layers --name class", said)
+        for name, network in (('plan', 'net_plan'), ('machines', 'net_machines'), ('deployment', 'net_deployment'), ('3d', 'net_3d'), ('a-b.c+', 'a_b_c_')):
+            said = self.run_tool('init', MODEL, 'new', '--dry-run', '--onnx2hpp', 'x', '--name', name, '-i', 'a:1', '-i', 'b:2', '-d', 'N=1', '-d', 'M=2').stderr
+            self.assertIn(f'+ x {MODEL} --list-layers -i a:1 -i b:2 -d N=1 -d M=2 --name {network}\n', said)
+        for name in ('a', '+ab', '-ab', 'aB', 'a b', 'a_b'):
+            self.assertIn(f'"{name}" cannot name a deployment', self.run_tool('init', MODEL, 'new', f'--name={name}', code=2).stderr)
+        for name in ('app', 'hosts', 'ranks', 'all', 'clean', 'help', 'install', 'test', 'package', 'dice'):
+            self.assertIn(f'"{name}" is taken by', self.run_tool('init', MODEL, 'new', '--name', name, code=2).stderr)
+        self.assertIn('there is no model "none.onnx"', self.run_tool('init', 'none.onnx', code=2).stderr)
+        self.assertIn('there is no converter "./no such"; name one', self.run_tool('init', MODEL, 'new', '--onnx2hpp', './no such', code=1).stderr)
+
+    def test_each_name_has_its_place(self):
+        self.hosts(pi=machines.PI4, box={**machines.PC, 'mpi': ''})
+        self.run_tool('init', MODEL, 'to/site', '--hosts', 'pi,box', '--name', 'my-net', '--to', '/opt/my site', '-d', 'N=1', '-i', 'picture:1x1x8x8',
+                      '--onnx2hpp', 'true', '--no-links')
+        site = self.folder / 'to/site'
+        self.assertIn('using deployment = dice::best_mapping<my_net::network, machines, dice::throughput>;', plan := (site / 'plan.hpp').read_text())
+        self.assertTrue(plan.startswith('// The plan of the deployment my-net: ') and '#include "my_net.hpp"  //' in plan, plan)
+        self.assertRegex((site / 'CMakeLists.txt').read_text(), r'''(?x)^\#\ Made\ by\ dice-run\ init.*\ncmake_minimum_required\(VERSION\ 3.25\)\n
+            project\(my-net\ VERSION\ 1.0\ LANGUAGES\ CXX\)\n(.*\n)*
+            dice_add_network\(my_net\ ONNX\ "[^"]*digits.onnx"\ INPUT\ "picture:1x1x8x8"\ DIM\ "N=1"\)\n
+            dice_add_deployment\(my-net\ NETWORK\ my_net\ PLAN\ plan.hpp\)\n$''')
+        readme = (site / 'README.md').read_text()
+        to = " --to '/opt/my site'"
+        for text in ('# my-net\n', ' && cmake --build build --target my-net-packages\n', f'\ndice-run deploy{to}\ndice-run start{to} -- --random 1 --frames 100\n',
+                     '`build/my-net --help`', '`build/my-net --plan`', f'\ndice-run measure{to}    # writes my-net.profile.json\n', '`PROFILE my-net.profile.json`',
+                     '`#include "my_net_profile.hpp"`', 'dice::profile<my_net_profile::HOST>>>`', '`my_net_profile::HOST_HOST`', ' --hosts pi,box --cluster cluster.hpp`'):
+            self.assertIn(text, readme)
 
     def test_this_machine_alone(self):
         self.init('--name', 'numbers')
         self.assertIn(f'dice::host<"{os.uname().nodename}"', (self.folder / 'numbers/cluster.hpp').read_text())
+        if os.uname().machine == 'x86_64':
+            self.assertRegex((self.folder / 'numbers/CMakeLists.txt').read_text(), r'dice_add_board\(board_of_\w+ DICE_BOARD native\)\n')
+
+    def test_what_is_in_the_way_of_a_job_is_said(self):
+        self.hosts(pi={**machines.PI4, 'mpi': ''}, risc={**machines.ROCK, 'machine': 'riscv64'})
+        self.assertTrue(self.init('mine', '--hosts', 'pi').stdout.endswith('start the job; mend the errors above before you start it\n'))
+        self.hosts(pi=machines.PI4)
+        self.assertTrue(self.init('other', '--hosts', 'pi').stdout.endswith('\nother: README.md says how to build the packages, deploy them and start the job\n'))
+        said = self.init('none', '--hosts', 'pi,risc', code=1).stderr
+        self.assertIn('error: risc: this machine does not compile for riscv64; run dice-run init on a machine of this architecture\n', said)
+        self.assertFalse((self.folder / 'none').exists())
 
     def test_nothing_is_overwritten_or_half_written(self):
         (self.folder / 'full').mkdir()

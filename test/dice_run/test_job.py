@@ -67,6 +67,49 @@ class Job(Case):
         self.dice_run('deploy')
         self.assertEqual(self.phase(), 'stopped')
 
+    def test_what_status_says(self):
+        self.dice_run('start', '--from', 'b', '--restart', '3')
+        said = json.loads(self.dice_run('status', '--json'))
+        base, version = f'{HOSTS.site}/.dice-run/numbers', said['packages']
+        number = int(HOSTS.on('b', f'readlink "{base}/last_job"').split()[0])
+        before = [os.path.basename(HOSTS.on(name, f'readlink "{base}/previous"').strip()) for name in 'ab']
+        processes, since = [host.pop('processes') for host in said['hosts']], said['job'].pop('since')
+        self.assertTrue(time.time() - 60 < since <= time.time())
+        job = {'number': number, 'host': 'b', 'phase': 'running', 'version': version, 'ended': 0, 'restarts': 0, 'allowed': 3, 'exit': -1, 'last_failure': ''}
+        self.assertEqual(said, {'deployment': 'numbers', 'packages': version, 'folder': str(HOSTS.site), 'hosts': [
+            {'host': name, 'planned': True, 'reachable': True, 'ranks': [i], 'current': version, 'previous': before[i]} for i, name in enumerate('ab')], 'job': job})
+        self.assertEqual([sorted({(p['program'], p['rank']) for p in one if p['program'] in ('numbers', 'dash')}) for one in processes],
+                         [[('numbers', True)], [('dash', False), ('numbers', True)]])
+        ranks = [next(p for p in one if p['rank']) for one in processes]
+        lines = self.dice_run('status').splitlines()
+        self.assertEqual(lines[0], f'numbers in {HOSTS.site}; the packages here: {version}')
+        self.assertEqual(lines[1].split(), ['host', 'version', 'previous', 'ranks', 'running', 'CPU', 'memory', 'pids'])
+        for i, rank in enumerate(ranks):
+            self.assertRegex(lines[2 + i], rf'^{"ab"[i]} +{version} +{before[i] or "-"} +{i} +1 of 1 +0\.0 s +{rank["memory_bytes"] / 1024:.1f} KiB +{rank["pid"]}$')
+        packages = HOSTS.packages('of two ranks')
+        for name, old, new in (('b', '"ranks": [1]', '"ranks": [1, 2]'), ('b', '', ''), ('a', '', '')):
+            manifest = packages / name / 'numbers/manifest.json'
+            (manifest.parent / 'app').write_text('-np 1 ./numbers\n' * 3)
+            manifest.write_text(manifest.read_text().replace(old, new))
+        self.assertRegex(self.dice_run('status', packages=packages), rf'\nb +{version} .* 1,2 +1 of 2 ')
+        shell = f'cd "{base}/job"'
+        for state, text in (('starting', 'is being started'), ('waiting', 'waits before it starts again')):
+            HOSTS.on('b', f'{shell} && set -- $(readlink state) && shift && ln -sfn "{state} $*" state')
+            self.assertIn(f'\njob: version {version}, started on b; {text}; restarts: 0 of 3\n', self.dice_run('status'))
+        HOSTS.on('b', f'{shell} && mv about kept && set -- $(readlink state) && shift && ln -sfn "starting $*" state')
+        self.assertIn('\njob: is being started on b\n', self.dice_run('status'))
+        HOSTS.on('b', f'{shell} && mv kept about')
+        self.dice_run('stop')
+        at = time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(2000000))
+        for phase, text in (('ended', f'has ended at {at} without an error'), ('failed', f'has failed at {at}'), ('stopped', f'was stopped at {at}')):
+            HOSTS.on('b', f'ln -sfn "{phase} {number} 1000000 2 7 2000000 3" "{base}/job/state"')
+            self.assertTrue((said := self.dice_run('status')).endswith(f'\njob: version {version}, started on b; {text}; restarts: 2 of 3\n'), said)
+        self.assertEqual(json.loads(self.dice_run('status', '--json'))['job'], {**job, 'phase': phase, 'since': 1000000, 'ended': 2000000, 'restarts': 2, 'exit': 7})
+        HOSTS.on('b', f'rm -r "{base}/job"')
+        HOSTS.behave('b', 'refuses')
+        b = json.loads(self.dice_run('status', '--json', code=1))['hosts'][1]
+        self.assertEqual(b, {'host': 'b', 'planned': True, 'reachable': False, 'ranks': [1], 'failure': "b: it refuses this user's key; let it in: ssh-copy-id b"})
+
     def test_failures_have_reasons(self):
         self.assertIn('the job has failed: rank 1 (host b): there are no weights', self.dice_run('start', '--', '--fail', code=1))
         self.assertIn('last failure: rank 1 (host b)', self.dice_run('status'))
@@ -90,6 +133,7 @@ class Job(Case):
         HOSTS.behave('b')
         HOSTS.behave('a', 'refuses')
         self.assertIn('the last one was started on a, which is not reached', self.dice_run('status', code=1))
+        self.assertIn('error: a, which has started the last job, is not reached\n', self.dice_run('logs', code=1))
 
     def test_a_host_is_lost_when_it_has_started(self):
         with self.begin('start') as run:
@@ -192,7 +236,7 @@ class Job(Case):
         self.dice_run('start', '--', '--chatty', '--slow')
         log = f'"{HOSTS.site}/.dice-run/numbers/job/log'
         self.assertTrue(until(lambda: 'the last line' in self.dice_run('logs', '-n', '3')))
-        self.assertEqual(len(self.dice_run('logs', '-n', '3').splitlines()), 3)
+        self.assertEqual([len(self.dice_run('logs', *words).splitlines()) for words in (('-n', '3'), ())], [3, 100])
         sizes = [int(size) for size in HOSTS.on('a', f'stat -c %s {log}" {log}.1"').split()]
         self.assertEqual(sizes[1], 1 << 20)
         self.assertLess(sizes[0], 1 << 20)
@@ -217,7 +261,8 @@ class Job(Case):
         self.assertRegex(said, r'stopped after \d\d? s\n$')
         self.assertLess(int(HOSTS.on('a', f'readlink "{HOSTS.site}/.dice-run/numbers/job/state"').split()[2]), time.time() - 900000)
         date.unlink()
-        self.assertRegex(self.dice_run('logs', '-n', '1'), r'stopped after \d\d? s$')
+        self.assertRegex(said := self.dice_run('logs', '-n', '1'), r'stopped after \d\d? s$')
+        self.assertEqual(self.dice_run('logs', '-n', '1', '-f'), said)
         self.dice_run('start', '--', '--quick', MPIRUN_OPTIONS='--of mine')
         self.assertNotIn('0 end', said := self.dice_run('logs', '-n', '1000000'))  # an earlier job's
         self.assertIn('frames arrive: --quick --of mine --tag-output', said)
@@ -391,19 +436,33 @@ class Job(Case):
         with self.begin('bench') as run:
             self.assertTrue(until((HOSTS.folder / 'wanted').exists))
             self.assertEqual(self.phase(), 'lost')
+            environment = HOSTS.on('a', f'cd "{HOSTS.site}/.dice-run/numbers" && set -- $(readlink owner) && tr "\\0" "\\n" </proc/$1/environ').splitlines()
+            self.assertLess({f'OMPI_MCA_dice_run_job={JOB}', f'PRTE_MCA_dice_run_job={JOB}'}, set(environment))
             self.assertEqual(HOSTS.on('a', f'cd "{HOSTS.site}/.dice-run/numbers" && for f in job.lock mutex; do flock -n $f true && echo $f; done'), 'mutex\n')
             run.send_signal(signal.SIGINT)
             run.communicate(timeout=30)
 
     def test_files_are_fetched(self):
         (FOLDER / 'own').mkdir()
-        self.dice_run('measure', '-o', 'a:b.json', TMPDIR=str(FOLDER / 'own'))
+        self.assertEqual(self.dice_run('measure', '-o', 'a:b.json', TMPDIR=str(FOLDER / 'own')),
+                         'a table\na:b.json: the profile; onnx2hpp MODEL --profile a:b.json makes a header of it\n')
         self.assertEqual(os.listdir(FOLDER / 'own'), [])
         self.assertEqual((FOLDER / 'a:b.json').read_text(), 'figures\n')
-        self.dice_run('bench', '--frames', '7', '-o', 'bench', MPIRUN_OPTIONS='--of mine')
+        said = self.dice_run('bench', '--frames', '7', '-o', 'bench', MPIRUN_OPTIONS='--of mine')
         self.assertEqual({f.name: f.read_text() for f in (FOLDER / 'bench').iterdir() if f.name != 'explanation.txt'},
                          {'figures.json': 'for --json\n', 'trace.json': 'for --trace\n'})
-        self.assertRegex((FOLDER / 'bench/explanation.txt').read_text(), r'frames arrive: --random 1 --frames 7 .* --of mine\n')
+        at = f'{HOSTS.site}/.dice-run/numbers/bench'
+        page = f'[1,0]<stdout>:frames arrive: --random 1 --frames 7 --warmup 5 --explain --json {at}/figures.json --trace {at}/trace.json --of mine\n'
+        self.assertEqual((FOLDER / 'bench/explanation.txt').read_text(), page)
+        self.assertEqual(said, page + 'bench: figures.json, explanation.txt, trace.json (for chrome://tracing or ui.perfetto.dev)\n')
+        said = self.dice_run('--dry-run', 'bench') + self.dice_run('--dry-run', 'measure')
+        self.assertTrue(" --random 1 --frames 200 --warmup 5 " in said and f"'{at}/profile.json' numbers.profile.json" not in said, said)
+        self.assertFalse((FOLDER / 'numbers-bench').exists())
+        self.dice_run('measure')
+        self.assertEqual((FOLDER / 'numbers.profile.json').read_text(), 'figures\n')
+        said = self.dice_run('bench', '--frames', '9', code=1)
+        self.assertRegex(said, r'^\[1,0\]<stdout>:frames arrive: (.*)\ndice-run: error: the job has failed: exit status 7\n$')
+        self.assertEqual(os.listdir(FOLDER / 'numbers-bench'), [])
         os.mkfifo(FOLDER / 'fifo')
         with subprocess.Popen(['cat', FOLDER / 'fifo'], stdout=subprocess.PIPE, text=True) as reader:
             self.dice_run('measure', '-o', 'fifo')
@@ -412,7 +471,12 @@ class Job(Case):
         (FOLDER / 'link').symlink_to('linked.json')
         self.dice_run('measure', '-o', 'link')
         self.assertEqual(((FOLDER / 'link').is_symlink(), (FOLDER / 'linked.json').read_text()), (True, 'figures\n'))
-        self.assertEqual(self.dice_run('measure', '-o', '/dev/stdout'), 'figures\n')
+        done = subprocess.run([DICE_RUN, '-p', ONE, '--to', HOSTS.site, '--ssh', shlex.quote(str(HOSTS.ssh)), 'measure', '-o', '/dev/stdout'], capture_output=True, text=True)
+        self.assertEqual((done.stdout, done.stderr), ('figures\n', 'a table\n'))
+        (FOLDER / 'rsync').write_text('#!/bin/sh\necho "rsync: write failed: No space left on device (28)" >&2\nexit 11\n')
+        (FOLDER / 'rsync').chmod(0o755)
+        self.assertRegex(self.dice_run('measure', '-o', 'x', code=1, PATH=f'{FOLDER}:{os.environ["PATH"]}'),
+                         r'error: "/.*/dice-run-\w+" is full on this machine; remove something, or name another folder by TMPDIR\n$')
         self.assertIn('no folder can be made in "nowhere" on this machine: No such file', self.dice_run('measure', '-o', 'x', code=1, TMPDIR='nowhere'))
         if os.geteuid() == 0:
             os.mknod(FOLDER / 'device', 0o600 | stat.S_IFCHR, os.makedev(1, 7))  # as /dev/full

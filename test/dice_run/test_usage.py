@@ -70,6 +70,7 @@ class Usage(Case):
         self.assertEqual([(text.count('\nExit codes: 0 done; '), text.split('\n')[-2][:9], '1000000' in text) for text in helps], [(1, 'Exit code', False)] * len(helps))
         with self.assertRaises(AssertionError):
             self.dice_run('--help', code=1)
+        self.assertIn(" '' --x= ", self.dice_run('--dry-run', 'start', '--', '', '--x=') + ' ')  # those of the program may be empty
 
     def test_folders(self):
         for to in (f'{HOSTS.site}//', f'/.{HOSTS.site}/.', str(HOSTS.site).replace('/', '//')):

@@ -83,7 +83,7 @@ std::string failure_reason(const std::vector<std::string>& log) {
 std::string named(const log_line& line, const std::vector<std::string>& host_of_rank, const std::string& starter) {
   std::size_t width = std::max(starter.size() + 7, std::string("dice-run").size());
   for (const auto& host : host_of_rank)
-    width = std::max(width, host.size() + 3 + std::to_string(host_of_rank.size() - 1).size());
+    width = std::max(width, host.size() + 2 + std::to_string(host_of_rank.size() - 1).size());
   std::string name = line.supervisor ? "dice-run" : starter + " mpirun";
   if (line.rank >= 0) {
     const auto r = static_cast<std::size_t>(line.rank);

@@ -38,7 +38,8 @@ link_facts measure(const remote& hosts, const host_facts& from, const host_facts
   auto server = hosts.start(to.host, run, {scripts::link, "serve", token});
   const auto said = hosts.dry_run() ? "port PORT" : server.read_line(20);
   if (!said.starts_with("port ")) {
-    out.failure = fmt::format("{}: {}", to.host, said.empty() ? failure_of(to.host, hosts.end(to.host, server)) : said);
+    const auto ended = said.empty() ? hosts.end(to.host, server) : outcome{.status = 1, .err = said};
+    out.failure = ended.ok() ? fmt::format("{}: perl prints nothing", to.host) : failure_of(to.host, ended);
     return out;
   }
   words arguments{scripts::link, "connect", token, said.substr(5), to.host};
@@ -47,7 +48,8 @@ link_facts measure(const remote& hosts, const host_facts& from, const host_facts
   read_results(client.out, out);
   if (!out.failure.empty()) out.failure = fmt::format("{}: {}", from.host, out.failure);
   else if (!client.ok()) out.failure = failure_of(from.host, client);
-  else read_results(hosts.end(to.host, server).out, out);
+  else if (read_results(hosts.end(to.host, server).out, out); !out.failure.empty())
+    out.failure = fmt::format("{}: {}", to.host, out.failure);
   if (out.failure.empty() && (out.us <= 0 || out.slower() <= 0)) out.failure = "the measurement broke off";
   return out;
 }
