@@ -162,7 +162,11 @@ TEST(Check, FindsWhatHostsLack) {
   };
   const auto one = [](const std::string& text) { return std::vector{text}; };
   EXPECT_EQ(changed([](auto&) {}), none);
-  EXPECT_EQ(changed([](auto& h) { h.failure = "it does not answer", h.open_mpi = "", h.has_rsync = false; }),
+  EXPECT_EQ(changed([](auto& h) {
+              h.failure = "it does not answer";
+              h.open_mpi = "";
+              h.has_rsync = false;
+            }),
             one("error: a: it does not answer"));
   EXPECT_EQ(changed([](auto& h) { h.open_mpi = ""; }), one("error: a: there is no mpirun of Open MPI; install it (Debian: "
                                                            "openmpi-bin), or add it to the PATH of ssh's shells"));
@@ -183,12 +187,23 @@ TEST(Check, FindsWhatHostsLack) {
   EXPECT_EQ(changed([](auto& h) { --h.disk_free; }),
             one("warning: a: only 1023 MiB of disk are free where deployments go; make "
                 "room, or choose another folder with --to"));
-  EXPECT_EQ(changed([](auto& h) { h.clock_offset = 1.4, h.clock_error = 0.5; }), none);
+  EXPECT_EQ(changed([](auto& h) {
+              h.clock_offset = 1.4;
+              h.clock_error = 0.5;
+            }),
+            none);
   EXPECT_EQ(
-      changed([](auto& h) { h.clock_offset = -1.6, h.clock_error = 0.5; }),
+      changed([](auto& h) {
+        h.clock_offset = -1.6;
+        h.clock_error = 0.5;
+      }),
       one("warning: a: its clock is 1.6 s behind this machine's, so that logs and files have wrong times; let it ask a time "
           "server (timedatectl set-ntp true)"));
-  EXPECT_EQ(changed([](auto& h) { h.clock_offset = 1.6, h.clock_error = 0.5; })[0].substr(0, 40),
+  EXPECT_EQ(changed([](auto& h) {
+              h.clock_offset = 1.6;
+              h.clock_error = 0.5;
+            })[0]
+                .substr(0, 40),
             "warning: a: its clock is 1.6 s ahead of ");
   EXPECT_EQ(
       changed([](auto& h) { h.hostname = "pi"; }, "a b"),
