@@ -53,6 +53,11 @@ void with_ranks(const std::function<void(job::rank_session&)>& of) {
   for (auto& t : threads) t.join();
 }
 
+std::string added(job::rank_session& me, const runtime::program& p) {
+  std::string warning;
+  return me.add_plan(p, warning);
+}
+
 /// Runs all pictures of the example through plan number `plan`, which is `p`; the results, where they leave.
 std::vector<float> results(job::rank_session& me, std::size_t plan, const runtime::program& p) {
   static const auto pictures = frames::read_frames(EXAMPLE "/digits_in.npy", digits::picture::result, "picture");
@@ -82,7 +87,7 @@ TEST(SeveralPlans, HaveTheResultsOfTheNetwork) {
       "output_channels<range<conv3, relu4>>, ranks<0>, layers<from<fc2>>>",
       "mapping<dev<0, threads<1>>, layers<from<conv3>>, dev<1, threads<1>>, layers<to<pool2>>>"};
   with_ranks([&](job::rank_session& me) {
-    for (std::size_t i = 0; i < others.all.size(); ++i) ASSERT_EQ(me.add_plan(others[i]), "");
+    for (std::size_t i = 0; i < others.all.size(); ++i) ASSERT_EQ(added(me, others[i]), "");
     EXPECT_EQ(me.plans(), 4u);
     for (const std::size_t plan : {0, 1, 2, 3, 2, 0}) {  // also again
       const auto found = results(me, plan, plan ? others[plan - 1] : own);
@@ -111,14 +116,17 @@ TEST(SeveralPlans, ShareWeights) {
       return out;
     };
     const auto before = addresses();
-    ASSERT_EQ(me.add_plan(others[0]), "");
+    EXPECT_EQ(me.own().weight_bytes_with(others[0]), bytes);
+    ASSERT_EQ(added(me, others[0]), "");
     EXPECT_EQ(me.own().weight_bytes(), bytes);  // the same plan
-    ASSERT_EQ(me.add_plan(others[1]), "");
+    const auto told = me.own().weight_bytes_with(others[1]);
+    ASSERT_EQ(added(me, others[1]), "");
+    EXPECT_EQ(told, me.own().weight_bytes());
     const auto conv3 =
         weights::stored_bytes(runtime::weights_of(others[1])[0]) - weights::stored_bytes(runtime::weights_of(own)[0]);
     EXPECT_GT(conv3, 0);
     EXPECT_EQ(me.own().weight_bytes(), bytes + (r == 0 ? conv3 : 0));  // rank 1 has what it needs
-    ASSERT_EQ(me.add_plan(others[2]), "");
+    ASSERT_EQ(added(me, others[2]), "");
 #ifdef DICE_WITH_OPENMP  // rows of a layer are computed from the same packed weights as the whole; both ranks have all now
     EXPECT_EQ(me.own().weight_bytes(), weights::stored_bytes(runtime::weights_of(others[3])[0]));
 #endif
@@ -132,12 +140,12 @@ TEST(SeveralPlans, RefusesThoseOfOtherHardware) {
                            "mapping<dev<0, threads<1>>, layers<to<pool3>>, dev<1, threads<1>>, layers<from<flatten>>>"};
   constexpr auto& another = assembly::program_of<convolutions::network, mapping<dev<0>, layers<all>>>;
   with_ranks([&](job::rank_session& me) {
-    EXPECT_NE(me.add_plan(others[0]).find("has another unit for rank 0 than"), std::string::npos);
-    EXPECT_NE(me.add_plan(others[1]).find("has another unit for rank 1 than"), std::string::npos);
-    EXPECT_NE(me.add_plan(another).find("a plan of another program"), std::string::npos);
-    EXPECT_NE(me.add_plan(me.rank() == 0 ? others[2] : own).find("was given another plan than"), std::string::npos);
+    EXPECT_NE(added(me, others[0]).find("has another unit for rank 0 than"), std::string::npos);
+    EXPECT_NE(added(me, others[1]).find("has another unit for rank 1 than"), std::string::npos);
+    EXPECT_NE(added(me, another).find("a plan of another program"), std::string::npos);
+    EXPECT_NE(added(me, me.rank() == 0 ? others[2] : own).find("was given another plan than"), std::string::npos);
     EXPECT_EQ(me.plans(), 1u);
-    EXPECT_EQ(me.add_plan(others[2]), "");
+    EXPECT_EQ(added(me, others[2]), "");
     EXPECT_EQ(results(me, 1, others[2]).empty(), me.rank() == 0);
   });
 }

@@ -153,6 +153,12 @@ class equipment {
   runtime::group_weights weights_of(std::size_t plan) const { return {store_, needed_.of_plan(plan)}; }
   /// Bytes of the weights of all plans.
   std::int64_t weight_bytes() const { return weights::stored_bytes(needed_.items()); }
+  /// The same after add_weights(p).
+  std::int64_t weight_bytes_with(const runtime::program& p) const {
+    auto more = needed_;
+    more.add(p, rank_);
+    return weights::stored_bytes(more.items());
+  }
   /// What get_weights() compared with its digests.
   weights::verified verified() const { return verified_; }
 

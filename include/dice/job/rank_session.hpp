@@ -16,8 +16,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace dice::job {
@@ -112,17 +115,18 @@ class rank_session : public agreement {
 
   /// Makes `p`, which must outlive this, a plan that the ranks can run, too: number plans() - 1. It must be a plan of the
   /// same program (runtime::program::remap) for the same units and cores of each rank. After equip(). Collective; returns an
-  /// error as agree() does, then the plan cannot be run.
-  [[gnu::cold]] std::string add_plan(const runtime::program& p) {
+  /// error as agree() does, then the plan cannot be run. Sets `warning` to a warning of this rank, or "".
+  [[gnu::cold]] std::string add_plan(const runtime::program& p, std::string& warning) {
     std::vector<std::string> digests;
     const auto wrong = agree(attempt([&] { require_same_hardware(p); }), runtime::plan_digest(p), digests);
     if (!wrong.empty()) return wrong;
     for (int r = 0; r < static_cast<int>(digests.size()); ++r)
       if (digests[r] != digests[0]) return where_text(r) + " was given another plan than " + where_text(0);
-    std::string warning;
     const bool on_host = !in_.program.opener(static_cast<std::size_t>(rank()));
-    const auto planned = own_.weight_bytes() + p.plan.ranks[rank()].peak_bytes;  // the two plans may share weights
-    if (const auto error = check_planned_memory(on_host ? planned : 0, warning); !error.empty()) return error;
+    auto arena = p.plan.ranks[rank()].arena_bytes;  // only one plan's at a time
+    for (const auto* other : plans_) arena = std::max(arena, other->plan.ranks[rank()].arena_bytes);
+    const auto planned = on_host ? own_.weight_bytes_with(p) + arena : 0;
+    if (const auto error = check_planned_memory(planned, warning); !error.empty()) return error;
     const auto error = agree(attempt([&] { own_.add_weights(p, plain_weights_, *this); }));
     if (error.empty()) plans_.push_back(&p);
     return error;

@@ -79,6 +79,13 @@ inline constexpr unit_word unit_words[]{
     {"gpu", unit::kind::gpu},
     {"gpu_at", unit::kind::gpu, unit_word::argument::index, "the number of a GPU"},
 };
+static_assert(
+    [] {
+      unsigned has = 0;
+      for (const auto& w : unit_words) has |= 1u << static_cast<unsigned>(w.what);
+      return has == (1u << meta::value_count<unit::kind>)-1;
+    }(),
+    "each kind of unit needs a word, or mappings could not be written as text");
 
 namespace detail {
 template <unit Value> struct unit_traits {
