@@ -1,5 +1,6 @@
 // Operators as values.
 #include "dice/graph/any_operator.hpp"
+#include "dice/graph/any_of.hpp"
 #include "dice/graph/graph.hpp"
 
 #include <gtest/gtest.h>

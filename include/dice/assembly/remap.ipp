@@ -3,6 +3,7 @@
 
 #include "dice/assembly/check_kernels.hpp"
 #include "dice/assembly/remap.hpp"
+#include "dice/graph/any_of.hpp"
 #include "dice/placement/text/mistakes.hpp"
 #include "dice/placement/text/parse.hpp"
 #include "dice/runtime/other_mapping.hpp"

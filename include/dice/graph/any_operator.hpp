@@ -5,8 +5,8 @@
 
 #include <concepts>
 #include <cstdint>
-#include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace dice::graph {
 
@@ -47,7 +47,7 @@ class any_operator {
   }
   /// Address of the operator in this object, for kernels::task::op.
   constexpr const void* address() const {
-    return visit([](const auto& op) -> const void* { return &op; });
+    return &as_;
   }
 
  private:
@@ -65,25 +65,11 @@ class any_operator {
     DICE_OPERATORS(DICE_HOLDS)
   };
 #undef DICE_HOLDS
+  static_assert(std::is_standard_layout_v<values>, "address() is that of the operator");
 
   kind is_;
   values as_;
 };
-
-/// Whether operators of type Op have this ONNX name.
-template <class Op> constexpr bool is_named(std::string_view onnx_name) {
-  if constexpr (requires { Op::is_named(onnx_name); }) return Op::is_named(onnx_name);
-  else return Op::onnx == onnx_name;
-}
-
-/// The operator with this ONNX name that lies at `op`. Throws model_error if there is none of this name.
-inline any_operator any_of(std::string_view onnx_name, const void* op) {
-#define DICE_FINDS(name) \
-  if (is_named<ops::name>(onnx_name)) return *static_cast<const ops::name*>(op);
-  DICE_OPERATORS(DICE_FINDS)
-#undef DICE_FINDS
-  throw model_error("dice has no operator " + std::string(onnx_name) + "; graph/ops.hpp lists those that it has");
-}
 
 // The functions of graph/operator.hpp for such values. Templates, so that only those that are used are compiled for all
 // operators.
