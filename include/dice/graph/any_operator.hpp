@@ -46,9 +46,7 @@ class any_operator {
     return visit([](const auto& op) { return op.onnx; });
   }
   /// Address of the operator in this object, for kernels::task::op.
-  constexpr const void* address() const {
-    return &as_;
-  }
+  constexpr const void* address() const { return &as_; }
 
  private:
 #define DICE_NAMES(name) name,
