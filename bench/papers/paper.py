@@ -1,4 +1,4 @@
-"""Figures that papers state, in NAME.json beside this file. Only numbers that stand in a table or in the text: none is read off a curve.
+"""Figures that papers state, in NAME.json beside this file. Only numbers in a table or in the text: none is read off a curve.
 
 {"papers": [full references], "hardware": "…", "tables": {TABLE: {"where": "table or section", "columns": [names with units],
 "rows": [[…]]}}}; a cell is null if the paper does not state it.

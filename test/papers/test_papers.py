@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_papers.py FOLDER: the simulations of bench/papers on cases worked out by hand; the papers' figures stand beside ours;
+"""test_papers.py FOLDER: the simulations of bench/papers on cases worked out by hand; the papers' figures are beside ours;
 every command has a help text."""
 import contextlib
 import importlib.machinery

@@ -208,7 +208,7 @@ TEST(best_mapping, names_mistakes) {
   static_assert(std::is_same_v<best<vast>, none<error::limit_too_large<vast, remedy::give_less_than_8_EiB>>>);
   static_assert(std::is_same_v<
                 dice::best_mapping<net, profiled<of_another>>,
-                none<error::profile_of_another_network<of_another, net, remedy::make_the_profile_anew_from_this_model>>>);
+                none<error::profile_of_another_network<of_another, net, remedy::profile_this_model_again>>>);
   static_assert(
       std::is_same_v<dice::best_mapping<net, profiled<incomplete>>,
                      none<error::profile_without_layer<incomplete, at<3>,

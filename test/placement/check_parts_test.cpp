@@ -87,10 +87,10 @@ TEST(Parts, TellsWhatWhereAndTheRemedy) {
             "line 1, column 25: rank_twice_in_run: 'ranks<0>' adds rank 0 to its run a second time; name each rank once in "
             "a run");
   EXPECT_EQ(first("layers<conv1>"),
-            "line 1, column 25: layers_on_several_devices: 'layers<conv1>' stands after several devices, first those of "
+            "line 1, column 25: layers_on_several_devices: 'layers<conv1>' is after several devices, first those of "
             "ranks 0 and 1; write one device before layers or split the layers");
   EXPECT_EQ(told("mapping<dev<0>, rows<all>>"),
-            "line 1, column 17: split_on_one_rank: 'rows<all>' stands after one device only, that of rank 0; name several "
+            "line 1, column 17: split_on_one_rank: 'rows<all>' is after one device only, that of rank 0; name several "
             "devices or write layers");
   EXPECT_EQ(first("tiles<1, 2, conv1, shares<1, 1>>"),
             "line 1, column 44: not_a_split_option: 'shares<1, 1>' does not belong here: tiles<…> has the option "
@@ -103,7 +103,7 @@ TEST(Parts, TellsWhatWhereAndTheRemedy) {
   EXPECT_EQ(options("output_channels<conv1, exchange_every<2>>"), "output_channels<…> has the option shares<…>");
   EXPECT_EQ(options("replicas<conv1, exchange_every<2>>"), "replicas<…> has the options shares<…> or first_free");
   EXPECT_EQ(told("mapping<dev<0>, layers<all, exchange_every<2>>>"),
-            "line 1, column 29: not_a_split_option: 'exchange_every<2>' stands in layers<…>, which has no options; write "
+            "line 1, column 29: not_a_split_option: 'exchange_every<2>' is in layers<…>, which has no options; write "
             "the layers first and then options of this split each once");
   EXPECT_EQ(first("tiles<0, 2, conv1>"),
             "line 1, column 25: tile_grid_not_positive: 'tiles<0, 2, conv1>' has a grid of 0 × 2 tiles; give at least one "

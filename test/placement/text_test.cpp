@@ -132,7 +132,7 @@ TEST(MappingText, TellsWhatWhereAndTheRemedy) {
       "line 1, column 17: misplaced_entry: 'layrs<all>' is not an entry (did you mean 'layers'?); write devices followed by "
       "their work");
   EXPECT_EQ(told("mapping<\n  dev<0>,\n  in_flight<2>>"),
-            "line 3, column 3: misplaced_entry: 'in_flight<2>' stands where the work of the devices before it is expected; "
+            "line 3, column 3: misplaced_entry: 'in_flight<2>' is where the work of the devices before it is expected; "
             "write devices followed by their work");
   EXPECT_EQ(
       told("mapping<dev<0>>"),

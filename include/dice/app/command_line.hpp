@@ -193,7 +193,7 @@ inline std::span<const option> option_table() {
                p.out.in_flight = n;
              }},
       option{"--frame-timeout", takes::value, "SECONDS", false,
-             "fail if a frame takes longer, with the rank, host and connection where it stands (default: no limit)",
+             "fail if a frame takes longer, with the rank, host and connection where it is (default: no limit)",
              [](parsing& p, std::string_view v) {
                p.out.frame_timeout = p.number<double>(v, 0.001, 1e6, "a number from 0.001 to 1000000");
                const auto& layers = p.program.layers.layers;

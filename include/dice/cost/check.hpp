@@ -144,7 +144,7 @@ template <class Net, class Processor> consteval auto profile_verdict() {
   else if constexpr (f.what == cost::profile_mistake::layer_missing)
     return failing<error::profile_without_layer<Measured, typename Net::template layer<f.layer>,
                                                 remedy::measure_a_plan_that_has_all_layers_on_this_kind_of_unit>>{};
-  else return failing<error::profile_of_another_network<Measured, Net, remedy::make_the_profile_anew_from_this_model>>{};
+  else return failing<error::profile_of_another_network<Measured, Net, remedy::profile_this_model_again>>{};
 }
 
 }  // namespace detail

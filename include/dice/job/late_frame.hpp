@@ -40,7 +40,7 @@ inline std::int64_t sending_segment(const schedule::plan_view& plan, int m) {
 
 }  // namespace detail
 
-/// Where a frame stands that has taken more than `limit` seconds: first what holds it up, then how far it has come in each
+/// Where a frame is that has taken more than `limit` seconds: first what holds it up, then how far it has come in each
 /// rank. `rank_text` names a rank.
 [[gnu::cold]] inline std::string late_text(const runtime::program& p, const runtime::late_frame& late, double limit,
                                            const std::function<std::string(int rank)>& rank_text) {

@@ -22,7 +22,7 @@ struct written_work {
   meta::view<int> shares{};  ///< one for each device of the run; equal ones if the option is not given
   int exchange_every = 1;    ///< layers with windows from one exchange to the next
   unsigned options = 0;      ///< those given, as bits
-  int wrong_option = -1;     ///< the first of its layers and options that stands where it must not, or -1
+  int wrong_option = -1;     ///< the first of its layers and options that is where it must not be, or -1
 
   constexpr const work_word& is() const { return work_words[word]; }
   constexpr bool has(option o) const { return options & bits(o); }

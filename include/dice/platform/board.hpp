@@ -116,7 +116,7 @@ template <class Unit, class... About> struct processor_traits<dice::processor<Un
     constexpr void take(direct_convolutions) { info.unit.direct = true; }
     template <class M> constexpr void take(profile<M>) {
       info.profiled = true;
-      // A stated value takes precedence, wherever it stands.
+      // A stated value takes precedence, wherever it is.
       if constexpr (requires { typename M::watts; })
         if (!info.has_watts) take(typename M::watts{});
       if constexpr (requires { typename M::memory; })

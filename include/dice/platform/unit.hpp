@@ -64,7 +64,7 @@ struct unit {
   constexpr bool is_accelerator() const { return processor() != platform::processor::cpu; }
 };
 
-/// How mappings write units: a word, and what stands between < and > after it.
+/// How mappings write units: a word, and what is between < and > after it.
 struct unit_word {
   enum class argument : unsigned char { none, count, index, cores };
   std::string_view word;

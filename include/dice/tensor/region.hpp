@@ -24,7 +24,7 @@ constexpr region whole(const shape& s) {
   return {.end = {s.dim[0], s.dim[1], s.dim[2], s.dim[3]}};  // 1 past the rank
 }
 
-// Written out, since plans at compile time compare many regions, and calls and loops are dear there.
+// Written out, since plans at compile time compare many regions, and calls and loops are expensive there.
 
 constexpr bool empty(const region& r) {
   return r.end[0] <= r.begin[0] || r.end[1] <= r.begin[1] || r.end[2] <= r.begin[2] || r.end[3] <= r.begin[3];

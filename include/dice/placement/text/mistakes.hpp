@@ -87,10 +87,10 @@ class teller {
         return part + (m_.is.is == form::split ? " is not allowed in split<…>: points already assign the layers"
                                                : " has no device before it");
       case entry::kind::ranks:
-        return part + (m_.is.is == form::split ? " stands in a split, in which each device is declared where it is named"
+        return part + (m_.is.is == form::split ? " is in a split, in which each device is declared where it is named"
                                                : " names no rank");
       default:
-        return part + " stands where the work of the devices before it is expected";
+        return part + " is where the work of the devices before it is expected";
     }
   }
   std::string foreign() {
@@ -150,13 +150,13 @@ class teller {
       case mistake::rank_twice_in_run:
         return whole + " adds rank " + number() + " to its run a second time";
       case mistake::layers_on_several_devices:
-        return whole + " stands after several devices, first those of ranks " + number() + " and " + std::to_string(f_.more);
+        return whole + " is after several devices, first those of ranks " + number() + " and " + std::to_string(f_.more);
       case mistake::split_on_one_rank:
-        return whole + " stands after one device only, that of rank " + number();
+        return whole + " is after one device only, that of rank " + number();
       case mistake::not_a_split_option:
         return wrong(m_.wrong_options[entry_]) +
                (here().work.is().options == 0
-                    ? " stands in " + std::string(here().work.is().word) + "<…>, which has no options"
+                    ? " is in " + std::string(here().work.is().word) + "<…>, which has no options"
                     : " does not belong here: " + options_of(here().work.is()));
       case mistake::tile_grid_not_positive:
         return whole + " has a grid of " + number() + " × " + std::to_string(f_.more) + " tiles";

@@ -29,7 +29,7 @@ struct text_mapping {
   // Parts of the text, by entry, and by element of is.lists, is.limits and is.points.
   std::string_view whole, other_network;  ///< without name and `;`; the network of a split
   std::vector<std::string_view> entries, units, limits, points;
-  std::vector<std::string_view> wrong_options;  ///< by entry: of its layers and options, the one that stands wrong; or empty
+  std::vector<std::string_view> wrong_options;  ///< by entry: of its layers and options, the one in the wrong position; or empty
   std::vector<std::array<std::string_view, 2>> lists;  ///< names of the first and the last layer
 
   text_mapping() = default;

@@ -1,4 +1,4 @@
-// Notices a frame that takes too long, and where it stands.
+// Notices a frame that takes too long, and where it is.
 #pragma once
 
 #include "dice/runtime/control/mailbox.hpp"
@@ -56,7 +56,7 @@ struct frame_limit {
   std::function<void(std::int64_t frame, int layer)> stuck;
 };
 
-/// A rank where a frame has entered too long ago asks all others where that frame stands. Their answers are of different
+/// A rank where a frame has entered too long ago asks all others where that frame is. Their answers are of different
 /// times: a sender's may be younger than its receiver's. So it asks once more after a while, unless the frame has left, and
 /// throws the answers. A rank that has waited as long without a frame asks too, and throws if one does not answer: that
 /// rank, or the connection to it, is lost.

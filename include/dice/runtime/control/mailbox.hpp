@@ -22,7 +22,7 @@ struct letter {
   enum class kind : std::int64_t {
     credit,    ///< a frame has left (credits.hpp)
     notice,    ///< how many frames there are (frame_count.hpp)
-    question,  ///< where a frame stands (frame_watch.hpp)
+    question,  ///< where a frame is (frame_watch.hpp)
     answer,    ///< to a question
     turn,      ///< which replica computes a frame (turns.hpp)
     time,      ///< how long a replica took for one
