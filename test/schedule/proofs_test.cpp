@@ -97,7 +97,6 @@ TEST(Proofs, MessagesMatchRefuses) {
            {"a tag too high", [](auto& p) { ++p.messages[1].tag; }},
            {"a tag too low", [](auto& p) { --p.messages[1].tag; }},
            {"a tensor of another rank", [](auto& p) { p.owner[4] = 1; }},
-           {"a part of the tensor", [](auto& p) { --p.messages[0].part.end[1]; }},
            {"a byte too few", [](auto& p) { --p.messages[0].bytes; }},
            {"a byte too many", [](auto& p) { ++p.messages[0].bytes; }},
            {"two types of elements", [](auto& p) { p.messages[0].at_receiver.element = tensor::number::int32; }},

@@ -56,10 +56,6 @@ inline std::string plan_digest(const program& p) {
     add(m.layer);
     add(m.bytes);
     add(static_cast<std::int64_t>(m.at_sender.layout));
-    for (int a = 0; a < dice::tensor::region::axes; ++a) {
-      add(m.part.begin[a]);
-      add(m.part.end[a]);
-    }
   }
   for (const auto& r : p.plan.ranks) {
     add(r.slots);

@@ -331,8 +331,7 @@ class builder : network_pass {
              root.bytes,
              l.first,
              l.last,
-             root.layer,
-             tensor::whole(net_.layers.first[root.layer].output)});
+             root.layer});
       }
       const auto& step = plan_.steps.first[out.first_step + s];
       if (step.what == action::convert && groups_.list.first[step.group].output() != step.layer) {
@@ -348,7 +347,7 @@ class builder : network_pass {
       } else if (const auto bytes = input_.algorithms.first[groups_.list.first[step.group].anchor].scratch_bytes;
                  bytes > 0) {
         scratch_of_.first[s] = all = plan_.buffers.size();
-        plan_.buffers.push_back({{}, aligned(bytes), out.first_step + s, out.first_step + s, -1, {}});
+        plan_.buffers.push_back({{}, aligned(bytes), out.first_step + s, out.first_step + s, -1});
       }
     }
     out.last_buffer = plan_.buffers.size();
@@ -366,7 +365,6 @@ class builder : network_pass {
                              .first_step = first,
                              .last_step = last,
                              .layer = t,
-                             .part = tensor::whole(type),
                              .is_copy = true});
   }
   /// Where the copy of tensor t lies that step s reads or writes.

@@ -129,7 +129,6 @@ class network_pass {
                                   .to = to,
                                   .tag = ++pair_tags.first[from * ranks + to],
                                   .layer = t,
-                                  .part = tensor::whole(net_.layers.first[t].output),
                                   .bytes = tensor::bytes(net_.layers.first[t].output, layouts_.first[t]),
                                   .at_sender = {},
                                   .at_receiver = {},

@@ -88,8 +88,7 @@ struct segment {
 struct message {
   int from = 0, to = 0;  ///< ranks
   int tag = 0;           ///< unique among the messages between the two, from 1 on
-  int layer = -1;        ///< the tensor
-  tensor::region part{};
+  int layer = -1;        ///< the tensor, all of it
   std::int64_t bytes = 0;
   place at_sender{}, at_receiver{};  ///< always in space::frame
   parts::turn made{}, read{};        ///< it is sent for the frames that belong to both
@@ -102,7 +101,6 @@ struct buffer {
   std::int64_t bytes = 0;
   int first_step = 0, last_step = 0;  ///< both included, in plan_view::steps
   int layer = -1;                     ///< the tensor that owns the memory; -1: a kernel's working memory
-  tensor::region part{};              ///< which region of that tensor it holds
   bool is_copy = false;               ///< a copy of the tensor in another layout, for one group
   friend constexpr bool operator==(const buffer&, const buffer&) = default;
 };

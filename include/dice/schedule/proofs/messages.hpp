@@ -21,7 +21,7 @@ constexpr bool messages_match(const plan_view& p, const graph::network_view& net
       return false;
     if (msg.tag != ++tags.first[msg.from * ranks + msg.to] || p.owner.first[msg.layer] != msg.from) return false;
     const auto& shape = net.layers.first[msg.layer].output;
-    if (msg.part != tensor::whole(shape) || msg.bytes != tensor::bytes(shape, msg.at_sender.stored())) return false;
+    if (msg.bytes != tensor::bytes(shape, msg.at_sender.stored())) return false;
     if (msg.at_sender.stored() != msg.at_receiver.stored() || msg.at_sender.pitch != 0) return false;
     if (msg.at_sender.where != space::frame || msg.at_receiver.where != space::frame) return false;
   }
