@@ -30,7 +30,8 @@ class digest {
       add(r.end[a]);
     }
   }
-  void add(const schedule::plan_view& p) {
+  void add(const schedule::plan_view& p, const graph::network_view& net) {
+    const auto whole = [&](int l) { return l < 0 ? tensor::region{} : tensor::whole(net.layers[l].output); };
     add(p.in_flight);
     for (const auto& r : p.ranks) {
       for (const int n : {r.rank, r.first_step, r.last_step, r.first_segment, r.last_segment, r.first_buffer, r.last_buffer,
@@ -54,7 +55,7 @@ class digest {
       for (const int n : {g.anchor, g.residual, g.activation, g.pool, g.residual_operand, g.rank}) add(n);
     for (const auto& m : p.messages) {
       for (const int n : {m.from, m.to, m.tag, m.layer}) add(n);
-      add(m.part);
+      add(whole(m.layer));
       add(m.bytes);
       add(m.at_sender);
       add(m.at_receiver);
@@ -65,7 +66,7 @@ class digest {
       add(b.first_step);
       add(b.last_step);
       add(b.layer);
-      add(b.part);
+      add(whole(b.layer));
     }
     for (const int rank : p.owner) add(rank);
   }
@@ -94,7 +95,7 @@ TEST(Golden, PlansOfWholeLayersStayEqual) {
            .pools_2x2 = below(2) != 0};
       h.works = static_cast<algorithm::form>(below(4));
     }
-    all.add(schedule::build({net.view(), owner, devices, how, 1 + below(4)}).view());
+    all.add(schedule::build({net.view(), owner, devices, how, 1 + below(4)}).view(), net.view());
   }
   EXPECT_EQ(all.value(), 3316629471163127785u);
 }

@@ -161,7 +161,7 @@ TEST(Schedule, ProofsRefuseDamagedPlans) {
     tags.messages[0].tag += 1;
     EXPECT_FALSE(schedule::messages_match(tags.view(), d.net.view()));
     auto size = plan;
-    size.messages[0].part.end[1] += 1;
+    ++size.messages[0].bytes;
     EXPECT_FALSE(schedule::messages_match(size.view(), d.net.view()));
     auto layout = plan;
     for (auto& m : layout.messages) m.at_receiver.layout = test::other(m.at_receiver.layout);
@@ -239,12 +239,11 @@ TEST(Schedule, OverlapAndCyclesAreFound) {
   p.segments.push_back({0, 2});
   p.steps.push_back({});
   p.steps.push_back({});
-  p.buffers.push_back({{.where = space::scratch, .offset = 0}, 64, 0, 1, 0, {}});
-  p.buffers.push_back({{.where = space::scratch, .offset = 64}, 64, 1, 1, 1, {}});
+  p.buffers.push_back({{.where = space::scratch, .offset = 0}, 64, 0, 1, 0});
+  p.buffers.push_back({{.where = space::scratch, .offset = 64}, 64, 1, 1, 1});
   std::array<graph::layer_info, 2> layers;
   layers[0].output = layers[1].output = {16};
   const graph::network_view two{layers, {}};
-  for (auto& b : p.buffers) b.part = tensor::whole({16});
   EXPECT_TRUE(schedule::buffers_disjoint(p.view(), two));
   p.buffers[1].at.offset = 0;
   EXPECT_FALSE(schedule::buffers_disjoint(p.view(), two));
