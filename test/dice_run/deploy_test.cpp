@@ -317,7 +317,7 @@ TEST(Rollback, AllHostsOfThePreviousVersionAreNeeded) {
       says("current 222\nprevious 111\nprevious_host gone\nprevious_host cut\nprevious_host a\n"
            "previous_host other\nprevious_host none\nmembers a\nmembers cut\nmembers other\nmembers none\n")};
   c.answers["survey cut"] = {is_cut()};
-  c.answers["survey other"] = {says("previous 000\n")};
+  c.answers["survey other"] = {says("previous 000\nprevious_host other\n")};
   EXPECT_EQ(
       rolled_back(c, {"a"}),
       (words{"error: gone: the previous version needs this host, which was forgotten; deploy the version that you need",

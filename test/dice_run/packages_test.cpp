@@ -62,7 +62,7 @@ TEST(Packages, AreInTheOrderOfTheirRanks) {
     const auto manifest = all.add(host, ranks, 4);
     manifests += fmt::format("{} {}\n{}", host, manifest.size(), manifest);
   }
-  for (const auto* name : {"c", "b", "d"}) all.write(all.of("z") / name, "of mine");
+  for (const auto* name : {"c", "f", "b", "e", "g", "d"}) all.write(all.of("z") / name, "of mine");
   const auto found = read_packages(all.top);
   EXPECT_EQ(found.hosts, (words{"z", "m", "a", "x", "y"}));
   EXPECT_EQ(found.host_of_rank, (words{"z", "m", "a", "z"}));
@@ -74,7 +74,7 @@ TEST(Packages, AreInTheOrderOfTheirRanks) {
   EXPECT_EQ(z.host + ", " + z.board + z.processor, "z, a pc");
   EXPECT_EQ(z.ranks, (std::vector{0, 3}));
   EXPECT_EQ(z.folder.string(), all.of("z").string());
-  EXPECT_EQ(z.unlisted, (words{"b", "c", "d"}));
+  EXPECT_EQ(z.unlisted, (words{"b", "c", "d", "e", "f", "g"}));
   ASSERT_EQ(z.files.size(), 2u);
   EXPECT_EQ(fmt::format("{} {} {}", z.files[0].name, z.files[0].bytes, z.files[0].sha256), "app 7 " + sum);
   EXPECT_EQ(z.files[1].name, "manifest.json");

@@ -234,6 +234,14 @@ TEST_F(Scripts, NothingIsSwitchedIfThePreviousVersionCannotBe) {
   EXPECT_EQ(fs::read_symlink(folder / "n").string(), ".dice-run/n/v1");
 }
 
+TEST_F(Scripts, PrepareRefusesProgramsForAnotherProcessor) {
+  const auto processor = remote({}).run("localhost", "printf %s \"$(uname -m)\"").out;
+  EXPECT_EQ(run(scripts::prepare, {"v", processor + "x"}).err,
+            fmt::format("its processor is {0}, and its package is for {0}x: take another board for this host in the plan\n",
+                        processor));
+  EXPECT_EQ(run(scripts::prepare, {"v", processor}).err, "");
+}
+
 TEST_F(Scripts, PrepareTakesFilesAsTheyAre) {
   write(base / "v1/x", "", fs::perms::owner_read);
   fs::create_symlink(".dice-run/n/v1", folder / "n");
