@@ -309,8 +309,8 @@ class Scripts(unittest.TestCase):
             said = subprocess.run(['dpkg-deb', '-f', FOLDER / f'packages/numbers-{board}.deb', 'Architecture'], check=True, text=True, capture_output=True)
             self.assertEqual(said.stdout, architecture + '\n')
 
-    def configure(self, generator, files, code=0, before=''):
-        write(FOLDER / 'project/CMakeLists.txt', before + PROJECT.replace('@SOURCES@', str(SOURCES)).replace('@FILES@', files))
+    def configure(self, generator, files, code=0, before='', version=' VERSION 1.2'):
+        write(FOLDER / 'project/CMakeLists.txt', before + PROJECT.replace(' VERSION 1.2', version).replace('@SOURCES@', str(SOURCES)).replace('@FILES@', files))
         for name in ('plan.hpp', 'labels.txt', 'more/labels.txt'):
             write(FOLDER / 'project' / name, '')
         build = FOLDER / generator.replace(' ', '_')
@@ -346,10 +346,20 @@ class Scripts(unittest.TestCase):
             ('name', 'numbers'), ('sources', f'{project}/own.cpp'), ('include_folders', f'{project}/digits;{project}/more'), ('forced_includes', '/tuned.hpp'),
             ('any_mapping', 'TRUE'), ('setup', f'{project}/own.cmake'))))
         self.assertIn('dice::main<digits::network, mine, ours>(argc, argv)', (build / 'dice_deployments/numbers.cpp').read_text())
-        build, _ = self.configure('Ninja', 'labels.txt')
+        build, _ = self.configure('Ninja', 'labels.txt)\ndice_add_board(x86 DICE_BOARD mine', before='set(CMAKE_PREFIX_PATH /a /b)\n', version='')
         text = (build / 'dice_deployments/numbers.cmake').read_text()
-        for name, value in (('contact', 'nobody <nobody@localhost>'), ('folder', ''), ('mpirun_options', ''), ('more_weights', '')):
+        for name, value in (('version', '0.0.0'), ('contact', 'nobody <nobody@localhost>'), ('folder', ''), ('mpirun_options', ''), ('more_weights', '')):
             self.assertIn(f'set({name} [==[{value}]==])\n', text)
+        self.assertIn('set(CMAKE_PREFIX_PATH [==[/a;/b]==] CACHE STRING "" FORCE)\n', (build / 'dice_deployments/numbers.cache.cmake').read_text())
+        boards = (build / 'dice_deployments/boards.cmake').read_text()
+        self.assertTrue(boards.startswith('set(boards [==[x86;raspberry_pi_4;raspberry_pi_5;jetson_nano;jetson_tx2;jetson_xavier_nx;jetson_orin_nano]==])\n'), boards)
+        self.assertIn(f'set(options_{hashlib.sha1(b"x86").hexdigest()} [==[-DDICE_BOARD=mine]==])\n', boards)
+        self.assertEqual((build / 'dice_deployments/programs.cmake').read_text(), f'set(deployments [==[{build}/dice_deployments/numbers.program.cmake]==])\n')
+        rules = (build / 'build.ninja').read_text()
+        self.assertRegex(rules, r'(?m)^build all: phony .*numbers-boards')
+        self.assertNotRegex(rules, r'(?m)^build all: phony .*numbers-packages')
+        for action in ('boards', 'packages'):
+            self.assertIn(f' -DDEPLOYMENT={build}/dice_deployments/numbers.cmake -DACTION={action} -P {SOURCES}/cmake/deployment/build.cmake\n', rules)
         main = build / 'dice_deployments/numbers.cpp'
         program = (build / 'dice_deployments/numbers.program.cmake').read_text()
         for name, value in (('sources', main), ('forced_includes', ''), ('any_mapping', 'FALSE'), ('setup', '')):
