@@ -243,7 +243,7 @@ class Deploy(Case):
         with self.assertRaises(AssertionError):
             self.assertLocked(True)
         HOSTS.behave('b', 'is a')
-        self.assertIn('b: another host of this deployment is the same machine', self.dice_run('deploy', code=1))
+        self.assertIn(f'b: another host of this deployment is the same machine, or has the same {HOSTS.site}; name each machine once', self.dice_run('deploy', code=1))
 
     def test_6_a_deploy_that_lost_its_lock(self):
         [first] = {current for current, _ in self.versions()}
@@ -328,7 +328,7 @@ class Deploy(Case):
         lock.chmod(0o755)
         said = self.dice_run('deploy', code=1)
         lock.unlink()
-        self.assertRegex(said, r'a: files in .* cannot be locked \(flock: 9: No locks available\); choose a folder on another')
+        self.assertRegex(said, r'a: files in .* cannot be locked \(flock: 9: No locks available\); choose a folder on another file system by --to\n')
 
     def test_6_what_is_expected(self):
         token = HOSTS.on('b', f'readlink "{HOSTS.site}/.dice-run/numbers/holder"').split()[0]
@@ -379,7 +379,7 @@ class Deploy(Case):
             HOSTS.on('a', f'umount "{HOSTS.site}"')
         for made in ('mkdir', 'ln -s numbers-1.2'):
             HOSTS.on('b', f'rm "{HOSTS.site}/numbers"; {made} "{HOSTS.site}/numbers"')
-            self.assertIn('is there already, and dice-run has not made it', self.dice_run('deploy', code=1))
+            self.assertIn(f'b: {HOSTS.site}/numbers is there already, and dice-run has not made it; move it away\n', self.dice_run('deploy', code=1))
             HOSTS.on('b', f'rm -d "{HOSTS.site}/numbers"')
         if os.geteuid() == 0:
             HOSTS.on('b', f'chown 1000 "{HOSTS.site}/.dice-run"')  # made in /tmp before dice-run did

@@ -141,6 +141,10 @@ class Usage(Case):
     def test_folder_of_the_deployment(self):
         done = subprocess.run([DICE_RUN, '-p', ONE, '--dry-run', 'status'], capture_output=True, text=True)
         self.assertIn(f'dice_run /var/tmp/dice-{pwd.getpwuid(os.getuid()).pw_name} numbers ', done.stderr)
+        for ssh, shown in (('', '+ ssh -o '), ('my "own ssh"', "+ my 'own ssh' -o ")):
+            done = subprocess.run([DICE_RUN, '-p', ONE, '--dry-run', 'status'], capture_output=True, text=True, env={**os.environ, 'DICE_RUN_SSH': ssh})
+            self.assertTrue(done.stderr.startswith(shown), done.stderr)
+        self.assertRegex(subprocess.run([DICE_RUN, '--version'], capture_output=True, text=True).stdout, r'^dice-run \d+\.\d+\.\d+\n$')
         top = HOSTS.packages('placed')
         for host in NAMES:
             (top / host / 'numbers/app').write_text('-np 1 -wdir /opt/my site/numbers ./numbers\n' * 2)

@@ -81,8 +81,7 @@ std::vector<prepared> prepare(const site& s) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     out.push_back(read(s.plan.packages[i], results[i]));
     constexpr std::int64_t spare = 1 << 20;  // for what the file system itself needs
-    if (results[i].ok() && !s.hosts->dry_run() && !out[i].missing.empty() && out[i].free >= 0 &&
-        out[i].free < out[i].bytes + spare)
+    if (results[i].ok() && !out[i].missing.empty() && out[i].free >= 0 && out[i].free < out[i].bytes + spare)
       wrong.push_back(fmt::format("{}: the disk of {} is full: {} are free, {} are needed; remove something",
                                   s.plan.hosts[i], s.folder, dice::text::bytes_text(out[i].free),
                                   dice::text::bytes_text(out[i].bytes + spare)));
@@ -298,7 +297,7 @@ int deploy(const site& s, const words& forgotten) {
   bool changes = false, knows_all = true;
   for (const auto& h : all) {
     const std::string version = h.planned ? s.plan.version : "";
-    to.push_back({version, h.current == s.plan.version && h.planned ? h.previous : h.current});
+    to.push_back({version, h.current == s.plan.version ? h.previous : h.current});
     changes = changes || h.current != version;
     knows_all = knows_all && h.members == members;
   }
@@ -311,7 +310,7 @@ int deploy(const site& s, const words& forgotten) {
     for (const auto& text : remember(s, locks, left)) report("warning", "hosts that it has left are asked again: " + text);
   conclude(fmt::format("{} is {}, in {}; {} copied\n", s.title(), changes ? "now on all hosts" : "on all hosts already",
                        s.folder, dice::text::bytes_text(bytes)));
-  if (changes) say_who_left(all);
+  say_who_left(all);
   for (const auto& host : forgotten) say(fmt::format("{} is forgotten\n", host));
   warn_of_unreached(locks.states);
   if (changes) warn_of_job(all, "the new version");
