@@ -54,6 +54,14 @@ constexpr backend backend_of(const platform::unit& u) {
   return backend::reference;
 #endif
 }
+static_assert(
+    [] {
+      unsigned used = bit(backend::reference) | bit(backend::openmp);  // one of them computes for CPUs
+      for (std::size_t k = 0; k < meta::value_count<platform::unit::kind>; ++k)
+        used |= bit(backend_of({.what = static_cast<platform::unit::kind>(k)}));
+      return used == (1u << backends) - 1;
+    }(),
+    "backend_of must give each backend to a kind of unit, or no mapping could use it");
 
 /// A backend, and the numbers in which it computes convolutions and products.
 struct method {
