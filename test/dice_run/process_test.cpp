@@ -53,9 +53,9 @@ TEST(Process, OutputWithoutAnEndIsGivenUp) {
   EXPECT_EQ(of("67108864", ""), "");
   EXPECT_LT(seconds_of([&] {
               for (const char* to : {"1", "2"})
-                EXPECT_EQ(of("67108865", " >&" + std::string(to) + "; exec sleep 100"), "it prints without an end") << to;
+                EXPECT_EQ(of("67108865", " >&" + std::string(to) + "; exec sleep 20"), "it prints without an end") << to;
             }),
-            50);
+            10);
 }
 
 TEST(Process, ALineIsAwaitedAlsoIfASignalComes) {
@@ -96,8 +96,8 @@ TEST(Process, ALineHasAnEnd) {
   EXPECT_EQ(two.read_line(5), "b");
   EXPECT_EQ(two.read_line(5), "");
   EXPECT_EQ(two.finish().out, "c");
-  process slow({"sh", "-c", "sleep 100"});
-  EXPECT_LT(seconds_of([&] { EXPECT_EQ(slow.read_line(0.2), ""); }), 50);
+  process slow({"sh", "-c", "sleep 20"});
+  EXPECT_LT(seconds_of([&] { EXPECT_EQ(slow.read_line(0.2), ""); }), 10);
 }
 
 TEST(Process, CanBeMoved) {
@@ -112,12 +112,12 @@ TEST(Process, CanBeMoved) {
 
 TEST(Process, ProgramsDoNotKeepOthersOpen) {
   EXPECT_LT(seconds_of([] {
-              process reads({"cat"}), sleeps({"sleep", "100"});
+              process reads({"cat"}), sleeps({"sleep", "20"});
               reads.close_input();
               EXPECT_EQ(reads.finish().status, 0);
               EXPECT_FALSE(reads.write("x"));
             }),
-            50);
+            10);
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);  // none is left
 }
 
