@@ -112,7 +112,7 @@ TEST(Process, CanBeMoved) {
 
 TEST(Process, ProgramsDoNotKeepOthersOpen) {
   EXPECT_LT(seconds_of([] {
-              process reads({"cat"}), sleeps({"sleep", "20"});
+              process reads({"timeout", "15", "cat"}), sleeps({"sleep", "20"});
               reads.close_input();
               EXPECT_EQ(reads.finish().status, 0);
               EXPECT_FALSE(reads.write("x"));
@@ -138,7 +138,13 @@ TEST(Process, ProgramsThatDoNotStartLeaveNothing) {
   EXPECT_EQ(why, "no more pipes: Too many open files");
 }
 
+/// As in a terminal: under nohup, SIGHUP is ignored.
+void end_by_signals() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_DFL);
+}
+
 TEST(Signals, AnInterruptionIsNotedWhileItIsAwaited) {
+  end_by_signals();
   static int seen = 0;
   seen = 0;
   std::signal(SIGINT, [](int) { ++seen; });
@@ -168,6 +174,7 @@ TEST(Signals, AnInterruptionIsNotedWhileItIsAwaited) {
 }
 
 TEST(Signals, TheLastWordsAreThoseOfTheLastStep) {
+  end_by_signals();
   const fs::path folder = testing::TempDir() + "dice_run_signals";
   fs::create_directories(folder);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP})

@@ -49,7 +49,7 @@ class Supervisor(JobCase):
         sleep.chmod(0o755)
         self.addCleanup(sleep.unlink, missing_ok=True)
         self.dice_run('start', '--restart', '8', '--', '--fail', code=1)
-        self.assertTrue(until(lambda: self.phase() == 'failed'))
+        self.assertTrue(until(lambda: self.phase() == 'failed', 30))
         sleep.unlink()
         self.assertEqual(re.findall(r'starts again in (\d+) s', self.dice_run('logs')), '1 2 4 8 16 32 60 60'.split())
 

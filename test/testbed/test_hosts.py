@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 TESTBED = sys.argv.pop(1)
@@ -140,7 +141,8 @@ class Hosts(unittest.TestCase):
 
     def test_kill(self):
         with subprocess.Popen([TESTBED, 'run', '-h', 'b', 'sleep', '50'], env=HERE) as dies, subprocess.Popen([TESTBED, 'run', '-h', 'c', 'sleep', '50'], env=HERE) as lives:
-            while not re.search(r'b: link up, processes: \d(.|\n)*c: link up, processes: \d', bed('status')):
+            end = time.monotonic() + 20
+            while not re.search(r'b: link up, processes: \d(.|\n)*c: link up, processes: \d', bed('status')) and time.monotonic() < end:
                 pass
             bed('kill', 'b')
             self.assertEqual(dies.wait(30), -9)
