@@ -90,3 +90,27 @@ class Case(unittest.TestCase):
 
     def assertLocked(self, locked):
         self.assertEqual(self.locked(), [locked] * len(NAMES))
+
+
+class JobCase(Case):
+    """A deployment that is there; whatever a test starts is stopped."""
+    @classmethod
+    def setUpClass(cls):
+        Case('dice_run').dice_run('deploy')
+
+    def tearDown(self):
+        super().tearDown()
+        self.dice_run('stop')
+
+    def phase(self):
+        return json.loads(self.dice_run('status', '--json'))['job']['phase']
+
+    def ranks(self):
+        return [sum(p['rank'] for p in host['processes']) for host in json.loads(self.dice_run('status', '--json'))['hosts']]
+
+    def assertTheSupervisorAloneKeepsTheLock(self):
+        """Others would keep it when the supervisor is killed. Programs that end at once, such as ln, do not count."""
+        def is_so():
+            *found, supervisor = HOSTS.on('a', f'find /proc/[0-9]*/fd/9 -lname "*/job.lock" 2>/dev/null; readlink "{HOSTS.site}/.dice-run/numbers/owner" | cut -d " " -f 1').split()
+            return found == [f'/proc/{supervisor}/fd/9']
+        self.assertTrue(until(is_so, 2))

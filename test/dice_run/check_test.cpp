@@ -379,7 +379,7 @@ TEST(ClusterHeader, CoresOfOneKindAndSpeedAreOneProcessor) {
   auto h = host("a");
   h.model = "unknown";
   for (int i = 0; i < 4; ++i)
-    h.cores.push_back({.id = i, .implementer = 0x41, .part = 0xd03, .ghz = i < 3 ? 1 : 2, .siblings = ""});
+    h.cores.push_back({.id = i, .implementer = 0x41, .part = 0xd03, .ghz = i < 3 ? 1. : 2., .siblings = ""});
   const auto definition = [&] { return kinds_of({h})[0].definition; };
   EXPECT_NE(definition().find("dice::processor<dice::cores<0, 1, 2>, dice::gflops<24>, "), std::string::npos)
       << definition();

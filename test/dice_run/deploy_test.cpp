@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include <algorithm>
-#include <csignal>
 
 namespace dice_run {
 namespace {
@@ -243,10 +242,12 @@ template <class Work> words shown_by(const Work& work) {
   ::dup2(end, STDERR_FILENO);
   work();
   ::dup2(before, STDERR_FILENO);
+  for (const int one : {end, before}) ::close(one);
+  std::string all;
   char text[4096];
-  const auto size = ::read(terminal, text, sizeof text);
-  for (const int one : {end, terminal, before}) ::close(one);
-  const std::string all(text, static_cast<std::size_t>(std::max<ssize_t>(size, 0))), clear = "\r\033[K";
+  for (ssize_t size = 0; (size = ::read(terminal, text, sizeof text)) > 0;) all.append(text, static_cast<std::size_t>(size));
+  ::close(terminal);
+  const std::string clear = "\r\033[K";
   words out;
   for (std::size_t at = 0; at != std::string::npos;) {
     const auto next = all.find(clear, at);
@@ -267,7 +268,6 @@ TEST(Deploy, ATerminalShowsTheSlowest) {
     deploy(site(plan_of({"b", "c", "a"}), "/f", std::make_unique<answering_hosts>(c), "token"), {});
     said = testing::internal::GetCapturedStdout();
   });
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_DFL);
   EXPECT_EQ(shown, (words{"", "copying: 11.7 KiB of 27.3 KiB; a: 0 %", "copying: 23.4 KiB of 27.3 KiB; a: 0 %",
                           "copying: 23.4 KiB of 27.3 KiB; a: 0 %", "copying: 27.3 KiB of 27.3 KiB; a: 100 %",
                           "the hosts check what they have got", ""}));

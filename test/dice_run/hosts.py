@@ -21,6 +21,8 @@ host=$1
 shift
 printf '%s\n' "$host $*" >>"$F/ssh.log"
 say() { echo "$*" >&2; exit 255; }
+# Whether this is the N-th connection, or the first one after it if two begin at once.
+nth() { [ "$(grep -c "^$host " "$F/ssh.log")" -ge "$bytes" ] && mkdir "$F/done.$host" 2>/dev/null; }
 enter() { [ -f "$F/$host.pid" ] || say "ssh: connect to host $host port 22: No route to host"; PATH=$F/bin:$PATH exec nsenter -t "$(cat "$F/$host.pid")" -a --preserve-credentials sh -c "$*"; }
 [ -f "$F/ssh.$host" ] || enter "$@"
 read -r what bytes signal <"$F/ssh.$host"
@@ -31,13 +33,13 @@ closed) say "ssh: connect to host $host port 22: Connection refused" ;;
 prints) echo "Welcome to $host"; enter "$@" ;;
 is) host=$bytes; enter "$@" ;;
 interrupts) # dice-run, at its N-th connection, by a signal
-  [ "$(grep -c "^$host " "$F/ssh.log")" != "$bytes" ] || kill -"$signal" $PPID
+  ! nth || kill -"$signal" $PPID
   enter "$@" ;;
 breaks) # the N-th connection
-  [ "$(grep -c "^$host " "$F/ssh.log")" = "$bytes" ] || enter "$@"
+  nth || enter "$@"
   say "Connection to $host closed by remote host." ;;
 stops) # dice-run, at its N-th connection
-  [ "$(grep -c "^$host " "$F/ssh.log")" != "$bytes" ] || { kill -STOP $PPID; touch "$F/stopped"; }
+  ! nth || { kill -STOP $PPID; touch "$F/stopped"; }
   enter "$@" ;;
 unknown) say "ssh: Could not resolve hostname $host: Name or service not known" ;;
 fills) # the disk, after dice-run has looked
@@ -55,6 +57,7 @@ esac
 # is in FOLDER/between.HOST happens to it.
 BETWEEN = r'''#!/bin/sh
 F=FOLDER
+printf '%s\n' "$*" >>"$F/between.log"
 while [ "$1" = -o ]; do shift 2; done
 host=$1
 shift
@@ -66,7 +69,7 @@ IFS= read -r path && printf '%s\n' "$F/$host/${path#"$F/site/"}" | sh -c "$*"
 
 # A job: the "program" sleeps on all hosts; AGENT below starts it on the others, as mpirun's daemons would, and ends it there.
 # Options: --fail and --quick end it, --foo is refused as by mpirun, --die ends it after a second, --once the first time, --deaf does not end in order, but says
-# something at SIGTERM, --chatty prints 5 MB, --slow prints more when it finds a file `speak`, --late starts the ranks after three seconds, --long lets a minute pass on a host
+# something at SIGTERM, --chatty prints 5 MB, --slow prints more when it finds a file `speak`, --late starts the ranks after three seconds, --long lets exactly a minute pass on a host
 # whose uptime is a file of the test. Of bench, --frames 7 writes its files, --frames 8 does not, and --frames 9 fails.
 RUN = r'''#!/bin/sh
 F=FOLDER
@@ -74,7 +77,7 @@ F=FOLDER
 cd "$(dirname "$(readlink -f "$0")")" || exit 1
 [ "$1" != --measure ] || { echo "a table"; echo figures >"$2"; exit; }
 case $* in *--foo*) ;; *) printf '%s\n' "[1,0]<stdout>:frames arrive: $*" ;; esac
-case $* in *--long*) read -r up rest </proc/uptime; echo $((${up%.*} + 61)) 0 >/proc/uptime ;; esac
+case $* in *--long*) read -r up rest </proc/uptime; echo $((${up%.*} + 60)) 0 >/proc/uptime ;; esac
 case $* in
 *--foo*) echo 'mpirun: Error: unknown option "--foo"' >&2; echo "Type 'mpirun --help' for usage." >&2; exit 1 ;;
 *--fail*) printf '[1,1]<stderr>:dice: error: rank 1 (host b): there are no weights \377\n'; exit 1 ;;
@@ -170,7 +173,9 @@ class Hosts:
             self.power_off(name)
 
     def behave(self, name, what='', where='ssh'):
-        path = self.folder / f'{where}.{name}'
+        path, done = self.folder / f'{where}.{name}', self.folder / f'done.{name}'
+        if done.exists():
+            done.rmdir()
         path.write_text(what + '\n') if what else path.unlink()
 
     def on(self, name, command):

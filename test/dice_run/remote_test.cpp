@@ -11,6 +11,7 @@
 
 #include <unistd.h>
 #include <atomic>
+#include <cctype>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -30,12 +31,19 @@ TEST(Remote, QuotesForSh) {
   for (const auto& word : hostile) expected += word + '\0';
   EXPECT_EQ(result.out, expected);
   EXPECT_EQ(sh_quote("/var/tmp/x-1"), "/var/tmp/x-1");
+  const std::string_view plain = "_-+=./,:@%";
+  for (char c = 1; c > 0; ++c) {
+    const std::string one(1, c);
+    const bool is_plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || plain.find(c) != std::string_view::npos;
+    EXPECT_EQ(sh_quote(one) == one, is_plain) << one;
+  }
 }
 
 TEST(Remote, ScriptsReadNoInput) {
   const auto result = remote({}).run("localhost", "cat; echo end; exit 3");
   EXPECT_EQ(result.out, "end\n");
   EXPECT_EQ(result.status, 3);
+  EXPECT_EQ(failure_of("localhost", remote({}).run("localhost", "exit 255")), "localhost: exit status 255");  // no ssh
 }
 
 TEST(Remote, CtrlCThatIsAwaitedDoesNotReachScripts) {
@@ -61,9 +69,19 @@ std::string try_by_hand(const std::string& ssh) { return "ry sh -c '" + ssh + "'
 
 /// What is said of a host whose ssh is this script.
 std::string said_of(const std::string& ssh, const std::string& script = "echo done") {
-  const remote hosts({.ssh = "sh -c '" + ssh + "'", .begin_s = 0.5, .silent_s = 0.5});
+  const remote hosts({.ssh = "sh -c '" + ssh + "'", .begin_s = 0.5, .silent_s = 0.6});
   const auto result = hosts.run("b", script);
   return result.ok() ? result.out : failure_of("b", result);
+}
+
+/// Why nothing is held on a host whose ssh is this script.
+std::string why_not_held(const std::string& ssh, double begin_s = 0.5) {
+  try {
+    remote({.ssh = "sh -c '" + ssh + "'", .begin_s = begin_s}).hold("b", "echo locked; read line", {}, "locked");
+    return {};
+  } catch (const run_error& e) {
+    return e.what();
+  }
 }
 
 TEST(Remote, AHostThatDoesNotRunTheScriptHasNotAnswered) {
@@ -78,13 +96,27 @@ TEST(Remote, AHostThatDoesNotRunTheScriptHasNotAnswered) {
   EXPECT_EQ(
       said_of("echo Host key verification failed. >&2; exit 255"),
       "b: its host key is not known here yet; log in once: sh -c 'echo Host key verification failed. >&2; exit 255' b");
-  try {
-    remote({.ssh = "false"}).hold("b", "echo locked; read line", {}, "locked");
-    FAIL();
-  } catch (const run_error& e) {
-    EXPECT_STREQ(e.what(), "b: 'false' ended with exit status 1 and said nothing; try false b");
-  }
+  EXPECT_EQ(why_not_held("exit 1"),
+            "b: 'sh -c 'exit 1'' ended with exit status 1 and said nothing; t" + try_by_hand("exit 1"));
+  EXPECT_EQ(why_not_held("exit 0"), "b: its shell runs no script; t" + try_by_hand("exit 0") + " sh");
+  EXPECT_EQ(why_not_held("echo Permission denied >&2; exit 255"), "b: it refuses this user's key; let it in: ssh-copy-id b");
+  EXPECT_EQ(why_not_held("echo Welcome; exec sh"),
+            "b: its shell prints \"Welcome\", and what is printed before a command disturbs ssh and rsync; let ~/.bashrc or "
+            "~/.cshrc there print only in interactive shells");
   EXPECT_EQ(said_of("echo no sh >&2; exit 127"), "b: no sh");
+  EXPECT_EQ(said_of("echo a warning >&2; cat >/dev/null"),
+            "b: its shell runs no script; t" + try_by_hand("echo a warning >&2; cat >/dev/null") + " sh");
+  const auto junk = remote({.ssh = "sh -c 'echo junk; echo why >&2; exit 1'"}).run("b", "echo x");
+  EXPECT_EQ(junk.out + failure_of("b", junk), "b: why");
+  std::string heard;
+  EXPECT_TRUE(remote({.ssh = "sh -c 'echo junk; sleep 0.4; exec sh'"})
+                  .stream("b", "echo x", {},
+                          [&](std::string_view text) {
+                            heard += text;
+                            return true;
+                          })
+                  .ok());
+  EXPECT_EQ(heard, "x\n");
 }
 
 TEST(Remote, AHostThatHangsIsGivenUp) {
@@ -92,12 +124,12 @@ TEST(Remote, AHostThatHangsIsGivenUp) {
   for (const auto* ssh : {"exec sleep 100", "while echo x; do sleep 0.1; done"})
     EXPECT_EQ(said_of(ssh), late + try_by_hand(ssh) + " sh");
   EXPECT_EQ(said_of("exec sh", "echo x; exec sleep 100"),
-            "b: what it was asked does not end, for 0.5 s; is it overloaded, or its disk broken?");
+            "b: what it was asked does not end, for 0.6 s; is it overloaded, or its disk broken?");
   EXPECT_EQ(said_of("exec sh", "for i in 1 2 3 4 5 6 7; do sleep 0.2; done; echo done"),
-            "b: what it was asked does not end, for 0.5 s; is it overloaded, or its disk broken?");
+            "b: what it was asked does not end, for 0.6 s; is it overloaded, or its disk broken?");
   EXPECT_EQ(said_of("exec sh", "for i in 1 2 3 4 5; do echo $i; sleep 0.2; done"), "1\n2\n3\n4\n5\n");
-  const remote hosts({.ssh = "sh -c 'exec sleep 100'", .begin_s = 0.5});
-  EXPECT_THROW(hosts.hold("b", "echo locked; read line", {}, "locked"), run_error);
+  EXPECT_EQ(why_not_held("exec sleep 100"),
+            "b: what it was asked does not end, for 0.5 s; is it overloaded, or its disk broken?");
   int heard = 0;
   remote({.silent_s = 0.5}).stream("localhost", "sleep 1.2; echo x", {}, [&](std::string_view text) {
     return heard += text == "x\n", true;
@@ -112,6 +144,17 @@ TEST(Remote, WhyAHostIsGivenUpIsSaid) {
             "b: its shell does not begin within 0.5 s; is it overloaded, or its disk broken? T" + try_by_hand(ssh) + " sh");
 }
 
+/// What a script does when it has begun has its own time.
+TEST(Remote, SilenceIsThatOfTheScript) {
+  const remote hosts({.ssh = "sh -c 'sleep 1.2; exec sh'", .begin_s = 30, .silent_s = 2});
+  EXPECT_EQ(hosts.run("b", "sleep 1.2; echo done").out, "done\n");
+}
+
+TEST(Remote, AHostThatPrintsAndHangsIsAskedForFiveSeconds) {
+  EXPECT_EQ(why_not_held("echo x; exec sleep 100", 20),
+            "b: what it was asked does not end, for 5 s; is it overloaded, or its disk broken?");
+}
+
 TEST(HostFacts, AScriptThatFailsSaysNothing) {
   const auto facts = ask_host(remote({.ssh = "sh -c 'echo ready; echo architecture x86_64; exit 3'"}), "b", "/tmp", {});
   EXPECT_EQ(facts.failure, "exit status 3");
@@ -121,44 +164,49 @@ TEST(HostFacts, AScriptThatFailsSaysNothing) {
 TEST(Remote, WhatIsHeldIsFreeAtItsEnd) {
   const auto lock = testing::TempDir() + "dice_run_lock";
   const remote hosts({.ssh = "sh -c sh"});
+  const auto begin = hosts.seconds();
   for (int i = 0; i < 5; ++i)
     EXPECT_NO_THROW(hosts.hold("b", "exec 9>>\"$1\"; flock -n 9 && echo locked; read line; sleep 0.1", {lock}, "locked"));
+  EXPECT_LT(hosts.seconds() - begin, 5);
 }
 
-TEST(Process, WritesAndReadsAtOnce) {
-  const std::string large(1 << 20, 'x');  // more than fits into pipes
-  const auto result = process({"sh", "-c", "head -c 1048576 /dev/zero; wc -c"}).finish(large);
-  EXPECT_EQ(result.out, std::string(large.size(), '\0') + "1048576\n");
+TEST(Remote, WhatIsHeldGetsASignOfLifeEachFiveSeconds) {
+  const std::filesystem::path seen = testing::TempDir() + "dice_run_beats";
+  std::filesystem::remove(seen);
+  const remote hosts({});
+  const auto lives = hosts.hold("localhost", "echo held; head -c 2 >/dev/null; : >\"$1\"; cat >/dev/null", {seen}, "held");
+  // Its shell ends, and another process keeps its standard input.
+  const auto ends = hosts.hold("localhost", "exec 3<&0; echo held; sleep 7 <&3 >/dev/null 2>&1 &", {}, "held");
+  const auto begin = hosts.seconds();
+  while (!std::filesystem::exists(seen) && hosts.seconds() - begin < 20) hosts.pause(0.1);
+  EXPECT_GT(hosts.seconds() - begin, 4);
+  EXPECT_LT(hosts.seconds() - begin, 9);
+  for (int tenths = 0; tenths < 15 && !ends->is_lost(); ++tenths) hosts.pause(0.1);
+  EXPECT_TRUE(ends->is_lost());
+  EXPECT_FALSE(lives->is_lost());
+  std::filesystem::remove(seen);
 }
 
-/// More than 64 MiB are too many, whichever of its outputs has them.
-TEST(Process, OutputWithoutAnEndIsGivenUp) {
-  for (const char* to : {"1", "2"}) {
-    const auto result = process({"sh", "-c", std::string("exec head -c 70000000 /dev/zero >&") + to}).finish();
-    EXPECT_EQ(result.failure, "it prints without an end") << to;
+std::string mistake_of(const auto& work) {
+  try {
+    work();
+    return {};
+  } catch (const usage_error& e) {
+    return e.what();
   }
-}
-
-TEST(Process, ALineIsAwaitedAlsoIfASignalComes) {
-  const auto before = std::signal(SIGALRM, [](int) {});
-  ::ualarm(50'000, 0);
-  EXPECT_EQ(process({"sh", "-c", "sleep 0.2; echo a line"}).read_line(5), "a line");
-  std::signal(SIGALRM, before);
-}
-
-TEST(Process, ProgramsEndBySignals) {
-  const auto result = process({"sh", "-c", "kill -PIPE $$; echo alive"}).finish();
-  EXPECT_EQ(result.out, "");
-  EXPECT_EQ(result.status, 128 + SIGPIPE);
 }
 
 TEST(Remote, SplitsTheCommandOfSsh) {
   EXPECT_EQ(split_words("ssh  -F 'my file' -o \"a b\"c"), (words{"ssh", "-F", "my file", "-o", "a bc"}));
-  EXPECT_THROW(split_words("ssh 'x"), usage_error);
+  EXPECT_EQ(split_words(" \t a\tb  '' c'\"'\"it's\" "), (words{"a", "b", "", "c\"it's"}));
+  EXPECT_EQ(mistake_of([] { split_words("ssh 'x"); }), "--ssh: \"ssh 'x\" has an opening quote without a closing one");
+  EXPECT_EQ(mistake_of([] { remote({.ssh = " "}); }), "--ssh: expected a command, found none");
 }
 
 TEST(Remote, RefusesNamesThatAreNoHosts) {
-  for (const auto* name : {"", "-oProxyCommand=x", "a\nb"}) EXPECT_THROW(remote::require_name(name), usage_error) << name;
+  for (const auto* name : {"", "-oProxyCommand=x", "a\nb", "a\x1f", "a\x7f"})
+    EXPECT_THROW(remote::require_name(name), usage_error) << name;
+  EXPECT_EQ(mistake_of([] { remote({}).run("-b", ""); }), "\"-b\" cannot be a host; expected a name or an address");
   EXPECT_NO_THROW(remote::require_name("user@board-1.local"));
 }
 
@@ -169,7 +217,8 @@ class imitated_rsync {
     std::filesystem::create_directories(folder_);
     std::ofstream(folder_ / "rsync") << "#!/bin/sh\ncd " << sh_quote(folder_.string())
                                      << "\nprintf '%s\\n' \"$@\" >words\ntr '\\0' '\\n' >input\n"
-                                        "printf '     32  9%%  1.00kB/s\\r  1,234 100%%  1.00kB/s\\r'\necho "
+                                        "printf '     32  9%%  1.00kB/s\\r'; sleep 0.1; printf '  1,234 10'; sleep 0.1; "
+                                        "printf '0%%  1.00kB/s\\r'\necho "
                                      << sh_quote(message) << " >&2\nexit " << status << "\n";
     std::filesystem::permissions(folder_ / "rsync", std::filesystem::perms::owner_all);
     ::setenv("PATH", (folder_.string() + ":" + path_).c_str(), 1);
@@ -216,7 +265,7 @@ TEST(Remote, GivesRsyncAllItNeeds) {
   expected.resize(to_b.size() + 6);
   expected.insert(expected.end(), {"--info=progress2", "--outbuf=N", "--copy-dest=/old", "/from/", "[fe80::1]:/to/"});
   EXPECT_EQ(imitated.take("words"), expected);
-  EXPECT_EQ(percents.back(), 100);
+  EXPECT_EQ(percents, (std::vector<int>{9, 100}));
   expected = to_b;
   expected.insert(expected.end(), {"-s", "b:/x y", (std::filesystem::current_path() / "c:d").string()});
   EXPECT_TRUE(hosts.fetch("b", "/x y", "c:d").ok());
@@ -225,6 +274,9 @@ TEST(Remote, GivesRsyncAllItNeeds) {
   EXPECT_TRUE(hosts.fetch("localhost", "/x", "/y").ok());
   EXPECT_EQ(imitated.take("words"), (words{"-s", "/x", "/y"}));
   EXPECT_THROW(hosts.fetch("-b", "/x", "/y"), usage_error);
+  EXPECT_TRUE(hosts.send({"x"}, "/from", "localhost", "/to").ok());
+  expected = {"-s", "-p", "--ignore-times", "--partial", "--from0", "--files-from=-", "/from/", "/to/"};
+  EXPECT_EQ(imitated.take("words"), expected);
 }
 
 TEST(Remote, ShowsWhatItRuns) {
@@ -250,6 +302,9 @@ TEST(Remote, ShowsWhatItRuns) {
   EXPECT_EQ(shown([&] { EXPECT_TRUE(verbose.fetch("localhost", "/x", "/y").ok()); }), copies);
   EXPECT_EQ(imitated.take("words"), (words{"-s", "/x", "/y"}));
   EXPECT_EQ(shown([&] { silent.fetch("localhost", "/x", "/y"); }), "");
+  const std::string sends =
+      "+ rsync -s -p --ignore-times --partial --from0 --files-from=- /x/ /y/ <<'END'\n./a b\\x00\nEND\n";
+  EXPECT_EQ(shown([&] { EXPECT_TRUE(dry.send({"a b"}, "/x", "localhost", "/y").ok()); }), sends);
 }
 
 TEST(Remote, SaysWhyAHostIsNotReached) {  // by what ssh(1) prints
@@ -264,6 +319,8 @@ TEST(Remote, SaysWhyAHostIsNotReached) {  // by what ssh(1) prints
            {"ssh: Could not resolve hostname b: Name or service not known",
             "this name is unknown; add it to ~/.ssh/config or /etc/hosts, or check the plan's cluster\n"},
            {"WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! Host key verification failed.",
+            "its host key has changed, as after a new installation; if that is so: ssh-keygen -R 'a b', then "},
+           {"WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!",
             "its host key has changed, as after a new installation; if that is so: ssh-keygen -R 'a b', then "},
            {"Host key verification failed.", "its host key is not known here yet; log in once: "},
            {"b: Permission denied (publickey).", "it refuses this user's key; let it in: ssh-copy-id 'a b'\n"},
@@ -310,6 +367,8 @@ TEST(Remote, SaysWhyRsyncFailed) {  // by the exit statuses of rsync(1)
     EXPECT_EQ(other.failure, "");
     EXPECT_EQ(failure_of("b", other), "b: rsync: write failed: No space left on device (28)");
   }
+  const imitated_rsync imitated(12, "rsync: not found");
+  EXPECT_EQ(remote({}).send({"x"}, "/from", "localhost", "/to").failure, "");  // there is no connection
 }
 
 TEST(Remote, WorkOnAllHostsEndsBeforeTheFirstFailureIsThrown) {

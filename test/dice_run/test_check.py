@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """test_check.py DICE_RUN ONNX2HPP MODEL INCLUDE COMPILER: `dice-run check` and `dice-run init` on imitated hosts (machines.py)."""
+import contextlib
 import json
 import os
 import pathlib
+import pty
 import pwd
+import re
 import shutil
 import subprocess
 import sys
@@ -97,6 +100,7 @@ class Check(Recorded):
         self.assertAlmostEqual(box['memory_fill_gbytes_per_s'], 5, delta=0.01)
         self.assertEqual((pi['model'], pi['compatible'], pi['cores'][3]),
                          ('Raspberry Pi 4 Model B Rev 1.4', ['raspberrypi,4-model-b', 'brcm,bcm2711'], {'core': 3, 'ghz': 1.5, 'cpu_implementer': 65, 'cpu_part': 3336, 'siblings': '3'}))
+        self.assertEqual(pi['cpu_flags'], 'fp asimd evtstrm crc32 cpuid')
         rows = {line.split()[0]: line for line in self.said.stdout.splitlines() if line}
         self.assertRegex(rows['box'], r' x86_64 .* 15\.5 GiB +19\.1 GiB +4\.1\.4 +2\.36 +NVIDIA A2, 15356 MiB, 535\.1 +[+-]\d+ ms +\d+ ms$')
         self.assertRegex(rows['orin'], r' aarch64 .* Tegra +[+-]\d+ ms')
@@ -130,8 +134,8 @@ class Check(Recorded):
 
     def test_hosts_that_do_not_find_each_other(self):
         self.hosts(a={**machines.PI4, 'refused': ['b'], 'refusal': 'Welcome\\r\\nssh: Could not resolve hostname b: Name or service not known'},
-                   b=machines.PI4)
-        self.check('a', 'b')
+                   b={**machines.PI4, 'ssh': '[ "$*" = "-o BatchMode=yes -o ConnectTimeout=5 a true" ]'})
+        self.assertTrue(self.check('a', 'b')['b']['ssh']['a'])
         self.assertRegex(self.said.stderr, r'a cannot log in to b .*\(ssh: Could not resolve .*On a: add the name to /etc/hosts\n')
         with unittest.mock.patch.dict(os.environ, {'PRTE_MCA_plm_ssh_agent': 'ls -d'}):  # what Open MPI 5 starts in place of ssh
             self.assertRegex(self.check('a', 'b', code=1)['b']['ssh']['a'], '^ls: .*true.*: No such file')
@@ -218,6 +222,19 @@ class Check(Recorded):
         self.check('a', 'gone', options=(), code=1)
         self.assertEqual(self.json['links'][0]['failure'], 'gone is not reached')
 
+    def test_a_terminal_shows_how_far_the_measurements_are(self):
+        self.hosts(**{name: {**machines.PI4, 'perl': 'echo port 7'} for name in 'abc'})
+        for words in ('check',), ('init', MODEL, 'new', '--onnx2hpp', ONNX2HPP):
+            shown, terminal = pty.openpty()
+            self.run_tool(*words, '--hosts', 'a,b,c', stderr=terminal)
+            os.close(terminal)
+            said = b''
+            with open(shown, 'rb', buffering=0) as page, contextlib.suppress(OSError):  # at the end
+                while True:
+                    said += page.read(10000)
+            said = said.decode()
+            self.assertTrue(said.startswith(''.join(f'\r\x1b[Kdice-run: measures connections, {i} of 3 rounds ' for i in (1, 2, 3)) + '\r\x1b[Kdice-run: '), said)
+
     def test_connections_are_measured_together_unless_one_by_one(self):
         log = self.folder / 'measured'
         says = f'[ "$3" != serve ] || {{ echo port 7; echo to_server 90; exit; }}; echo + >>"{log}"; sleep 0.5; echo - >>"{log}"; echo us 200; echo to_client 40'
@@ -245,7 +262,7 @@ class Init(Recorded):
     def test_project(self):
         self.hosts(pc=machines.PC, pi=machines.PI4, orin={**machines.ORIN, 'mpi': '4.1.4'})
         said = self.init('mine', '--hosts', 'pc,pi,orin', '--name', 'numbers').stdout
-        self.assertIn('says which hosts get no ranks', said)
+        self.assertTrue(said.endswith('the build of the packages says which hosts get no ranks, because they would not make the job faster\n'), said)
         self.assertRegex(said, r'(?m)^orin +NVIDIA Jetson Orin Nano Developer Kit +aarch64 ')
         project = {file.name: file.read_text() for file in (self.folder / 'mine').iterdir()}
         self.assertEqual(sorted(project), ['CMakeLists.txt', 'README.md', 'cluster.hpp', 'plan.hpp'])
@@ -254,8 +271,11 @@ class Init(Recorded):
         if os.uname().machine == 'x86_64':
             self.assertIn('dice_add_board(board_of_pc DICE_BOARD x86-64-v3)', lists)
             self.assertNotIn('dice_add_board(raspberry', lists)  # has defaults
-            self.assertIn('sysroot board orin sysroot\n', project['README.md'])  # which has the oldest libraries
-            self.assertIn('-DDICE_SYSROOT=sysroot', project['README.md'])
+            self.assertIn('\nsudo apt install g++-aarch64-linux-gnu rsync\n'
+                          'ssh orin sudo apt install libopenmpi-dev libboost-mpi-dev libxtensor-dev libstb-dev\n'
+                          'DICE/scripts/sysroot board orin sysroot\n', project['README.md'])  # which has the oldest libraries
+            self.assertIn('cmake -S . -B build -DDICE_SYSROOT=sysroot && cmake --build', project['README.md'])
+        self.assertIn('Connections were not measured', project['cluster.hpp'])
         self.assertIn('`dice-run check --hosts pc,pi,orin --cluster cluster.hpp`', project['README.md'])
         self.assertIn('`PROFILE numbers.profile.json`', project['README.md'])
         self.assertIn('#include "numbers_profile.hpp"', project['README.md'])
@@ -272,9 +292,11 @@ class Init(Recorded):
                 (prefix / file).parent.mkdir(parents=True, exist_ok=True)
                 (prefix / file).touch()
             shutil.copy(DICE_RUN, prefix / 'bin/dice-run')
-            (prefix / 'bin/onnx2hpp').write_text('#!/bin/sh\necho "the one beside it" >&2\nexit 1\n')
+            (prefix / 'bin/onnx2hpp').write_text('#!/bin/sh\necho "the one beside it: $*" >&2\nexit 1\n')
             (prefix / 'bin/onnx2hpp').chmod(0o755)
-            self.assertIn('error: the one beside it\n', self.run_tool('init', MODEL, lib, program=prefix / 'bin/dice-run', code=1).stderr)
+            self.assertEqual(self.run_tool('init', MODEL, lib, program=prefix / 'bin/dice-run', code=1).stderr,
+                             f'dice-run: error: the one beside it: {MODEL} --list-layers --name digits\n'
+                             'dice-run: error: nothing was written, because onnx2hpp does not convert the model\n')
             self.run_tool('init', MODEL, lib, '--onnx2hpp', ONNX2HPP, '--no-links', '--hosts', 'rock', program=prefix / 'bin/dice-run')
             readme = (self.folder / lib / 'README.md').read_text()
             self.assertIn(f" -DCMAKE_PREFIX_PATH='{prefix}'", readme)
@@ -286,6 +308,8 @@ class Init(Recorded):
         (self.folder / 'file').write_text('')
         said = self.init('file/mine', '--hosts', 'pi', code=1).stderr
         self.assertRegex(said, r'^dice-run: error: ".*/file" is not a folder; name another FOLDER\n$')
+        said = self.init('file', '--hosts', 'pi', code=2).stderr
+        self.assertEqual(said, 'dice-run: error: "file" exists, and is not an empty folder; nothing is overwritten: name another FOLDER\n')
         said = self.init('/proc/mine', '--hosts', 'pi', code=1).stderr  # also root cannot
         self.assertRegex(said, r'"/proc/mine" cannot be made: No such file or directory|nothing can be written in "/proc": Permission denied; ')
 
@@ -293,7 +317,7 @@ class Init(Recorded):
         self.hosts(pi=machines.PI4, rock=machines.ROCK)
         self.init('--hosts', 'pi,rock', '--name', 'numbers')
         if os.uname().machine == 'x86_64':
-            self.assertIn('sysroot debian sysroot\n', (self.folder / 'numbers/README.md').read_text())
+            self.assertIn('rsync\nDICE/scripts/sysroot debian sysroot\n', (self.folder / 'numbers/README.md').read_text())
             self.assertIn('dice_add_board(board_of_rock DICE_BOARD -mcpu=cortex-a53 TOOLCHAIN aarch64-linux-gnu.cmake)',
                           (self.folder / 'numbers/CMakeLists.txt').read_text())  # for its smaller cores
         self.hosts(own={**machines.PI4, 'mpi': '5.0.5'})  # which its user has compiled
@@ -319,6 +343,13 @@ class Init(Recorded):
         self.assertIn(r' ONNX "../a \"\$b\;\\/digits.onnx")', (self.folder / 'quoted/CMakeLists.txt').read_text())
         said = self.run_tool('init', 'class.onnx', 'new', '--dry-run', '--onnx2hpp', './no such').stderr
         self.assertIn("+ './no such' class.onnx --list-layers --name class", said)
+        self.assertIn(f'+ onnx2hpp {MODEL} --list', self.run_tool('init', MODEL, 'new', '--dry-run').stderr)  # of the PATH
+        said = self.run_tool('init', MODEL, 'new', '--dry-run', '--to', '/opt/site', '--hosts', 'pi', '--input', 'a:1', '--dimension', 'N=1').stderr
+        self.assertIn("--list-layers -i a:1 -d N=1 --name digits\n", said)
+        self.assertIn('\ndice_run /opt/site; exit\n', said)
+        shutil.copy(MODEL, self.folder / '_My  Ä Net-2_.onnx')
+        self.assertIn(' --name my_net_2\n', self.run_tool('init', '_My  Ä Net-2_.onnx', '--dry-run').stderr)
+        self.assertIn('MODEL', self.run_tool('init', code=2).stderr)
         for name, network in (('plan', 'net_plan'), ('machines', 'net_machines'), ('deployment', 'net_deployment'), ('3d', 'net_3d'), ('a-b.c+', 'a_b_c_')):
             said = self.run_tool('init', MODEL, 'new', '--dry-run', '--onnx2hpp', 'x', '--name', name, '-i', 'a:1', '-i', 'b:2', '-d', 'N=1', '-d', 'M=2').stderr
             self.assertIn(f'+ x {MODEL} --list-layers -i a:1 -i b:2 -d N=1 -d M=2 --name {network}\n', said)
@@ -331,15 +362,31 @@ class Init(Recorded):
 
     def test_each_name_has_its_place(self):
         self.hosts(pi=machines.PI4, box={**machines.PC, 'mpi': ''})
-        self.run_tool('init', MODEL, 'to/site', '--hosts', 'pi,box', '--name', 'my-net', '--to', '/opt/my site', '-d', 'N=1', '-i', 'picture:1x1x8x8',
-                      '--onnx2hpp', 'true', '--no-links')
         site = self.folder / 'to/site'
+        site.mkdir(parents=True)  # an empty folder will do
+        said = self.run_tool('init', MODEL, 'to/site', '--hosts', 'pi,box', '--name', 'my-net', '--to', '/opt/my site', '-d', 'N=1', '-i', 'picture:1x1x8x8',
+                             '--onnx2hpp', 'true', '--no-links', '-v').stderr
+        self.assertIn(f'+ true {MODEL} --list-layers -i picture:1x1x8x8 -d N=1 --name my_net\n', said)
         self.assertIn('using deployment = dice::best_mapping<my_net::network, machines, dice::throughput>;', plan := (site / 'plan.hpp').read_text())
         self.assertTrue(plan.startswith('// The plan of the deployment my-net: ') and '#include "my_net.hpp"  //' in plan, plan)
-        self.assertRegex((site / 'CMakeLists.txt').read_text(), r'''(?x)^\#\ Made\ by\ dice-run\ init.*\ncmake_minimum_required\(VERSION\ 3.25\)\n
-            project\(my-net\ VERSION\ 1.0\ LANGUAGES\ CXX\)\n(.*\n)*
-            dice_add_network\(my_net\ ONNX\ "[^"]*digits.onnx"\ INPUT\ "picture:1x1x8x8"\ DIM\ "N=1"\)\n
-            dice_add_deployment\(my-net\ NETWORK\ my_net\ PLAN\ plan.hpp\)\n$''')
+        self.assertIn('\n#pragma once\n\n#include <dice/dice.hpp>\n\n#include "my_net.hpp"  // made by onnx2hpp\n#include "cluster.hpp"\n\nusing ', plan)
+        lists = (site / 'CMakeLists.txt').read_text()
+        boards = '# How programs for the boards of cluster.hpp are compiled.\ndice_add_board(board_of_box DICE_BOARD x86-64-v3)\n'
+        if os.uname().machine == 'x86_64':
+            self.assertIn(boards, lists)
+            self.assertEqual(re.sub('ONNX "[^"]*"', 'ONNX ""', lists.replace(boards, '')), '''\
+# Made by dice-run init. README.md says what to do with it.
+cmake_minimum_required(VERSION 3.25)
+project(my-net VERSION 1.0 LANGUAGES CXX)
+
+find_package(dice CONFIG REQUIRED)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+dice_add_network(my_net ONNX "" INPUT "picture:1x1x8x8" DIM "N=1")
+dice_add_deployment(my-net NETWORK my_net PLAN plan.hpp)
+''')
         readme = (site / 'README.md').read_text()
         to = " --to '/opt/my site'"
         for text in ('# my-net\n', ' && cmake --build build --target my-net-packages\n', f'\ndice-run deploy{to}\ndice-run start{to} -- --random 1 --frames 100\n',
@@ -347,8 +394,29 @@ class Init(Recorded):
                      '`#include "my_net_profile.hpp"`', 'dice::profile<my_net_profile::HOST>>>`', '`my_net_profile::HOST_HOST`', ' --hosts pi,box --cluster cluster.hpp`'):
             self.assertIn(text, readme)
 
+    @unittest.skipIf(os.uname().machine == 'aarch64', 'this is one')
+    def test_a_project_made_on_arm(self):
+        """This machine says that it is one."""
+        (self.folder / 'arm.cpp').write_text('#include <sys/syscall.h>\n#include <sys/utsname.h>\n#include <unistd.h>\n#include <cstring>\n'
+            'extern "C" int uname(utsname* out) noexcept { syscall(SYS_uname, out); std::strcpy(out->machine, "aarch64"); return 0; }\n')
+        subprocess.run([COMPILER, '-shared', '-fPIC', '-o', self.folder / 'arm.so', self.folder / 'arm.cpp'], check=True)
+        jetson = {**machines.ORIN, 'compatible': '', 'mpi': '4.1.4'}
+        self.hosts(pi4=machines.PI4, pi4small={**machines.PI4, 'memory': 1900000}, pi5=machines.PI5, orin=jetson, rock=machines.ROCK, pc=machines.PC,
+                   nano={**jetson, 'model': 'NVIDIA Jetson Nano Developer Kit\0'}, tx2={**jetson, 'model': 'NVIDIA Jetson TX2 Developer Kit\0'},
+                   xavier={**jetson, 'model': 'NVIDIA Jetson Xavier NX Developer Kit\0'})
+        with unittest.mock.patch.dict(os.environ, {'LD_PRELOAD': str(self.folder / 'arm.so'), 'ASAN_OPTIONS': 'verify_asan_link_order=0'}):
+            self.init('mine', '--hosts', 'pi4,pi4small,pi5,orin,rock,nano,tx2,xavier')
+            self.assertIn('pc: this machine does not compile for x86_64', self.init('other', '--hosts', 'pi4,pc', code=1).stderr)
+        lists = (self.folder / 'mine/CMakeLists.txt').read_text()
+        boards = {'raspberry_pi_4': 'rpi4', 'raspberry_pi_5': 'rpi5', 'jetson_orin_nano': 'jetson_orin', 'board_of_rock': '-mcpu=cortex-a53',
+                  'jetson_nano': 'jetson_nano', 'jetson_tx2': 'jetson_tx2', 'jetson_xavier_nx': '-march=armv8.2-a'}
+        self.assertIn('compiled.\n' + ''.join(f'dice_add_board({name} DICE_BOARD {board})\n' for name, board in boards.items()) + 'dice_add_network', lists)
+        self.assertNotIn('sysroot', (self.folder / 'mine/README.md').read_text())
+
     def test_this_machine_alone(self):
-        self.init('--name', 'numbers')
+        said = self.init('--name', 'numbers').stdout
+        self.assertNotIn('no ranks', said)
+        self.assertTrue((self.folder / 'numbers/README.md').read_text().startswith('# numbers\n\nBuild the packages, '))
         self.assertIn(f'dice::host<"{os.uname().nodename}"', (self.folder / 'numbers/cluster.hpp').read_text())
         if os.uname().machine == 'x86_64':
             self.assertRegex((self.folder / 'numbers/CMakeLists.txt').read_text(), r'dice_add_board\(board_of_\w+ DICE_BOARD native\)\n')

@@ -51,6 +51,9 @@ class Try(unittest.TestCase):
         self.assertEqual([h["host"] for h in out["hosts"]], ["s", "q"])
         self.assertEqual(out["links"], [{"hosts": ["s", "q"], "mbit_per_s": 4000, "us": 1}])
         self.assertEqual([rank["host"] for rank in out["ranks"]], ["q", "s"])
+        self.assertEqual(out["slower"], 1000)
+        self.assertTrue(out["predicted_frames_per_s"] > 1e5 and 0 < out["predicted_latency_s"] < 1e-3, out)
+        self.assertIn(f"takes {next(h['network_s'] for h in out['hosts'] if h['host'] == 'q') * 1e3:.3g} ms, ", done.stderr)
 
     def test_mistakes_are_named(self):
         self.assertIn("'nothing' is not a program", bed("try", "--dry-run", "nothing", code=1).stderr)
@@ -58,6 +61,7 @@ class Try(unittest.TestCase):
         self.assertIn("is not a program of dice", bed("try", "--dry-run", "/bin/true", code=1).stderr)
         self.assertIn("--explain compares with this machine's kernels", bed("try", "--dry-run", APP, "--explain", code=1).stderr)
         self.assertIn("--slower needs a number above 0", bed("try", "--slower", 0, APP, code=2).stderr)
+        self.assertIn("--seconds needs a number above 0", bed("try", "--seconds", 0, APP, code=2).stderr)
         self.assertIn("weights file 'nothing' cannot be opened", bed("try", "--dry-run", APP, "--weights", "nothing", code=1).stderr)
 
     @unittest.skipIf(os.geteuid() != 0, "needs root")
@@ -87,10 +91,16 @@ class Try(unittest.TestCase):
             self.assertGreater(host["measured_s"], host["network_s"] / 2)
         self.assertIn("is not up", bed("status", code=1).stderr)
         self.assertIn("is not up", bed("cut", "q", code=1).stderr)
-        done = bed("try", "--seconds", 0.1, "--slower", 500, APP, "--weights", self.weights, "--random", 1, "--frames", 3)
+        self.addCleanup(bed, "down")
+        done = bed("try", "--keep", "--seconds", 0.1, "--slower", 500, APP, "--weights", self.weights, "--random", 1, "--frames", 3)
         self.assertIn("3 frames in", done.stdout)
         self.assertIn("the real cluster would be 500 times as fast\n", done.stderr)
         self.assertNotIn("is meant for host", done.stderr)  # each rank is where on<> says
+        rate = f"{4000 * 1538 / 1448 / 500:.3f}"  # of a full frame, 1448 bytes are data
+        for host, other in ("s", "02"), ("q", "01"):
+            self.assertRegex(bed("status").stdout, rf"(?s){host}: link up.*?mbit_per_s = 0 0 0 {rate}\n    to 02:00:00:00:00:{other} 0 {rate}  ")
+        self.assertIn("a test bed of this name is up; remove it (dice-testbed down)", bed("try", APP, code=1).stderr)
+        bed("down")
         done = bed("try", "--seconds", 0.1, "--slower", 500, APP, "--weights", self.weights, "--bogus", code=None)
         self.assertNotEqual(done.returncode, 0)
         self.assertNotIn("as fast", done.stderr)

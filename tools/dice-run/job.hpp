@@ -9,10 +9,10 @@
 namespace dice_run {
 
 struct start_options {
-  std::string from;  ///< the host that starts the job, or ""
+  std::string from{};  ///< the host that starts the job, or ""
   int restarts = 0;
   bool foreground = false;
-  words program;  ///< its options
+  words program{};  ///< its options
 };
 
 /// Starts the job on all hosts of the version that is deployed. Returns the exit code; throws run_error if it is not begun.

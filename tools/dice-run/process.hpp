@@ -11,8 +11,8 @@ namespace dice_run {
 /// How a program ended and what it printed.
 struct outcome {
   int status = 0;  ///< exit status; 128 + N if signal N ended it; 127 if it was not found
-  std::string out, err;
-  std::string failure;  ///< "" or why the host was not reached, with a remedy
+  std::string out{}, err{};
+  std::string failure{};  ///< "" or why the host was not reached, with a remedy
   bool ok() const { return status == 0 && failure.empty(); }
 };
 

@@ -59,8 +59,7 @@ std::string connection_failure(const std::string& host, std::string_view said, c
     return "it is up, but has no ssh server; install and start one (Debian: openssh-server)";
   if (holds(said, "timed out") || holds(said, "No route to host") || holds(said, "not responding"))
     return "it does not answer; check its power and its cable";
-  if (holds(said, "closed by remote") || holds(said, "reset by peer") || holds(said, "Broken pipe") ||
-      holds(said, "closed by"))
+  if (holds(said, "closed by") || holds(said, "reset by peer") || holds(said, "Broken pipe"))
     return "the connection was cut; check its power and its cable, and try again";
   auto lines = lines_of(said);
   std::erase(lines, "");

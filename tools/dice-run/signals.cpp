@@ -49,9 +49,7 @@ signals_with::~signals_with() {
 
 uninterrupted::uninterrupted() : ignored_(ending_signals, SIG_IGN) {}
 
-interruption::interruption() : noted_((is_interrupted = 0, stopping_signals), [](int) { is_interrupted = 1; }) {
-  is_awaited = true;
-}
+interruption::interruption() : noted_(stopping_signals, [](int) { is_interrupted = 1; }) { is_awaited = true; }
 
 interruption::~interruption() {
   is_interrupted = 0;

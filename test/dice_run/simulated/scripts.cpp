@@ -370,9 +370,8 @@ class shell {
     at("supervise");
     const bool fits = fs_.make_folder(folder) && fs_.write(folder + "/supervise", args_[4] + "\n");
     at("about beside");
-    if (!fits ||
-        !fs_.write(folder + "/about.new", "number " + number + "\nstarted " + std::to_string(h_.clock) + "\nallowed " +
-                                              restarts + "\nversion " + version + "\nranks" + ranks + "\n"))
+    if (!fits || !fs_.write(folder + "/about.new", "number " + number + "\nallowed " + restarts + "\nversion " + version +
+                                                       "\nranks" + ranks + "\n"))
       fail("the disk is full; remove something. Nothing was started");
     point(folder + "/state", "starting " + number, folder + "/state", "state");
     at("logs");

@@ -55,7 +55,7 @@ for i in 1 2 3; do echo "fill $(dd if=/dev/zero of=/dev/null bs=64M count=4 2>&1
 agent=${PRTE_MCA_plm_ssh_agent:-${OMPI_MCA_plm_rsh_agent:-ssh -o BatchMode=yes -o ConnectTimeout=5}}  # of Open MPI 5.0, of 4.1
 i=0
 for host; do
-  (said=$(timeout 15 $agent "$host" true 2>&1 </dev/null) && echo "reaches $i" || echo "refused $i $(echo "$said" | tr -d '\r' | tail -n 1)") &
+  (said=$(timeout 15 $agent "$host" true 2>&1) && echo "reaches $i" || echo "refused $i $(echo "$said" | tr -d '\r' | tail -n 1)") &
   i=$((i + 1))
 done
 wait

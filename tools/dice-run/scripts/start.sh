@@ -14,12 +14,12 @@ not_written() {
 ranks=$(while read -r word rank rest; do printf ' %s' "$rank"; done <"$base/$version/ranks") # " 0=a 1=b"
 said=$(mkdir -p "$base/job" 2>&1) && cd "$base/job" || not_written
 said=$({ printf '%s\n' "$supervisor" >supervise &&
-  printf '%s\n' "number $number" "started $(date +%s)" "allowed $restarts" "version $version" "ranks$ranks" >about.new &&
+  printf '%s\n' "number $number" "allowed $restarts" "version $version" "ranks$ranks" >about.new &&
   sync supervise about.new && point state "starting $number" state; } 2>&1) || not_written
 [ ! -f log ] || mv -f log before.log
 rm -f log.1
 mv -f about.new about || exit 1
 echo starts
 export "$mark" "PRTE_MCA_dice_run_job=$job" "MPIRUN_OPTIONS=$options --tag-output --timestamp-output"
-setsid sh ./supervise "$base/$version/run" "$version" "$number" "$restarts" "$@" >/dev/null 2>&1 </dev/null 8>&- &
+setsid sh ./supervise "$base/$version/run" "$version" "$number" "$restarts" "$@" >/dev/null 2>&1 8>&- &
 point "$base/owner" "$(identity $!)" "$base/owner"

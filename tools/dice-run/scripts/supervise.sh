@@ -19,7 +19,7 @@ note() {
 # keep the job's lock: as a redirection of the call, 9>&- would leave a copy of it there.
 keep_log() {
   exec 9>&-
-  trap '' TERM INT
+  trap '' TERM
   while :; do
     size=$(stat -c %s log || echo 0)
     if [ "$size" -ge "$limit" ]; then mv -f log log.1 && size=0 || return 1; fi
@@ -70,7 +70,7 @@ stop_in_order() {
   kill -USR1 "$child"
 }
 trap 'if [ -n "$child" ]; then stop_in_order; else stopping=1; fi' USR1
-trap : TERM INT
+trap : TERM
 while :; do
   began=$(date +%s)
   run_time 0
