@@ -100,15 +100,15 @@ constexpr finding check_device(const platform::written_dev& d, int at, unsigned 
 
 constexpr finding check_units(const written_mapping& m, unsigned processors) {
   int at = 0;
-  const entry* in_flight = nullptr;
+  int in_flight = 0;  // not a pointer: g++ with -fsanitize=undefined does not compare those in constant expressions
   for (const auto& e : m.entries) {
     if (e.what == entry::kind::dev)
       if (const auto f = check_device(e.dev, at, processors)) return f;
     if (e.what == entry::kind::in_flight) {
       if (e.frames < 1) return {mistake::too_few_frames_in_flight, at, 0, e.frames};
       if (e.frames > max_in_flight) return {mistake::too_many_frames_in_flight, at, 0, e.frames};
-      if (in_flight) return {mistake::in_flight_twice, at, 0, in_flight->frames, e.frames};
-      in_flight = &e;
+      if (in_flight > 0) return {mistake::in_flight_twice, at, 0, in_flight, e.frames};
+      in_flight = e.frames;
     }
     ++at;
   }
