@@ -13,7 +13,9 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
+#include <string>
 
 namespace dice_run {
 namespace {
@@ -176,7 +178,9 @@ TEST(Signals, AnInterruptionIsNotedWhileItIsAwaited) {
 TEST(Signals, TheLastWordsAreThoseOfTheLastStep) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");  // in new processes, in which no other test has had last words
   end_by_signals();
-  const fs::path folder = testing::TempDir() + "dice_run_signals";
+  const std::string own = testing::TempDir() + "dice_run_signals." + std::to_string(::getpid());
+  ::setenv("DICE_RUN_SIGNALS", own.c_str(), 0);  // the new processes have it, too
+  const fs::path folder = ::getenv("DICE_RUN_SIGNALS");
   fs::create_directories(folder);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP})
     EXPECT_EXIT(

@@ -162,7 +162,7 @@ TEST(HostFacts, AScriptThatFailsSaysNothing) {
 }
 
 TEST(Remote, WhatIsHeldIsFreeAtItsEnd) {
-  const auto lock = testing::TempDir() + "dice_run_lock";
+  const auto lock = testing::TempDir() + "dice_run_lock." + std::to_string(::getpid());
   const remote hosts({.ssh = "sh -c sh"});
   const auto begin = hosts.seconds();
   for (int i = 0; i < 5; ++i)
@@ -171,7 +171,7 @@ TEST(Remote, WhatIsHeldIsFreeAtItsEnd) {
 }
 
 TEST(Remote, WhatIsHeldGetsASignOfLifeEachFiveSeconds) {
-  const std::filesystem::path seen = testing::TempDir() + "dice_run_beats";
+  const std::filesystem::path seen = testing::TempDir() + "dice_run_beats." + std::to_string(::getpid());
   std::filesystem::remove(seen);
   const remote hosts({});
   const auto lives = hosts.hold("localhost", "echo held; head -c 2 >/dev/null; : >\"$1\"; cat >/dev/null", {seen}, "held");

@@ -8,9 +8,12 @@ import pty
 import pwd
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import unittest
 import unittest.mock
 
@@ -183,6 +186,23 @@ class Check(Recorded):
                      r'c: there is no libgomp', r'c: there is no libstb'):
             self.assertRegex(self.said.stderr, text)
         self.assertEqual(len(self.json['warnings']), 8)
+
+    def test_the_latency_is_half_a_round_trip(self):
+        listener = socket.create_server(('127.0.0.1', 0))
+
+        def answer_late():
+            peer, _ = listener.accept()
+            with peer, peer.makefile('rb') as said:
+                said.read(len('pT'))
+                while len(ping := said.read(64)) == 64:
+                    time.sleep(0.05)
+                    peer.sendall(ping)
+            listener.close()  # so the speed is not measured
+        threading.Thread(target=answer_late, daemon=True).start()
+        script = pathlib.Path(__file__).parents[2] / 'tools/dice-run/scripts/link.pl'
+        done = subprocess.run(['perl', script, 'connect', 'T', str(listener.getsockname()[1]), '127.0.0.1'], text=True, capture_output=True)
+        self.assertRegex(done.stdout, r'^us [\d.e+]+\nfailed ')
+        self.assertTrue(25000 <= float(done.stdout.split()[1]) < 45000, done.stdout)
 
     def test_the_shortest_round_trip_says_the_time(self):
         self.hosts(a=machines.PI4)
