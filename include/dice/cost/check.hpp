@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <string_view>
 #include <type_traits>
 
@@ -101,16 +102,16 @@ template <class Cluster> consteval auto cluster_verdict() {
 /// GPU, or both state a number of threads and these differ, or only one computes convolutions directly. `cpu` states no
 /// number; any other text was written by hand and is accepted.
 constexpr bool other_unit(std::string_view measured, const platform::unit& on) {
-  const auto limit = measured.find(", direct_convolutions");
-  const bool direct = limit != measured.npos;
-  measured = measured.substr(0, limit);
-  const bool gpu = measured.starts_with("gpu"), listed = measured.starts_with("cores<");
-  const bool counted = measured.starts_with("threads<");
-  if (!gpu && !listed && !counted && measured != "cpu") return false;
-  if (gpu != (on.processor() == platform::processor::gpu) || direct != on.direct) return true;
-  int count = listed ? 1 + static_cast<int>(std::count(measured.begin(), measured.end(), ',')) : 0;
-  if (counted)
-    for (const char c : measured)
+  using argument = platform::unit_word::argument;
+  const auto word = measured.substr(0, measured.find_first_of("<,"));
+  const auto* w = std::ranges::find(platform::unit_words, word, &platform::unit_word::word);
+  if (w == std::end(platform::unit_words)) return false;
+  const platform::unit unit{.what = w->what, .direct = measured.ends_with(", direct_convolutions")};
+  if (unit.processor() != on.processor() || unit.direct != on.direct) return true;
+  const auto arguments = measured.substr(word.size(), measured.find('>') - word.size());
+  int count = w->takes == argument::cores ? 1 + static_cast<int>(std::ranges::count(arguments, ',')) : 0;
+  if (w->takes == argument::count)
+    for (const char c : arguments)
       if (c >= '0' && c <= '9' && count < 1'000'000) count = 10 * count + (c - '0');
   return count > 0 && on.count > 0 && count != on.count;
 }
