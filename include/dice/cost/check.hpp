@@ -103,12 +103,14 @@ template <class Cluster> consteval auto cluster_verdict() {
 /// number; any other text was written by hand and is accepted.
 constexpr bool other_unit(std::string_view measured, const platform::unit& on) {
   using argument = platform::unit_word::argument;
+  constexpr std::string_view limit = ", direct_convolutions";
+  const bool direct = measured.ends_with(limit);
+  if (direct) measured.remove_suffix(limit.size());
   const auto word = measured.substr(0, measured.find_first_of("<,"));
   const auto* w = std::ranges::find(platform::unit_words, word, &platform::unit_word::word);
   if (w == std::end(platform::unit_words)) return false;
-  const platform::unit unit{.what = w->what, .direct = measured.ends_with(", direct_convolutions")};
-  if (unit.processor() != on.processor() || unit.direct != on.direct) return true;
-  const auto arguments = measured.substr(word.size(), measured.find('>') - word.size());
+  if (platform::unit{.what = w->what}.processor() != on.processor() || direct != on.direct) return true;
+  const auto arguments = measured.substr(word.size());
   int count = w->takes == argument::cores ? 1 + static_cast<int>(std::ranges::count(arguments, ',')) : 0;
   if (w->takes == argument::count)
     for (const char c : arguments)
