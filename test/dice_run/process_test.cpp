@@ -86,6 +86,7 @@ TEST(Process, WhatDoesNotEndIsKilled) {
             }),
             10);
   EXPECT_LT(seconds_of([] { process({"sh", "-c", "echo x; kill -STOP $$; exec sleep 20"}).read_line(5); }), 10);
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);  // none is left
 }
 
 TEST(Process, ALineIsAwaitedAlsoIfASignalComes) {
