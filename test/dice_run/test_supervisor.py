@@ -99,7 +99,7 @@ class Supervisor(JobCase):
         ignores = {'preexec_fn': lambda: signal.signal(signal.SIGUSR1, signal.SIG_IGN)}  # a shell cannot trap what it was started with
         for how in {}, ignores:
             with self.begin('start', **how) as run:
-                self.assertTrue(until(lambda: self.phase() == 'starting'))
+                self.assertTrue(until(lambda: 'is being started' in self.dice_run('status')))
                 self.assertEqual(self.dice_run('stop'), 'numbers is stopped; no process of it is left on any host\n')  # all ended in order
                 self.assertIn('the job was stopped\n', run.communicate(timeout=30)[0])
         self.assertIn('the job is asked to end', self.dice_run('logs'))
