@@ -60,6 +60,35 @@ TEST(Process, OutputWithoutAnEndIsGivenUp) {
             10);
 }
 
+/// As an ssh that stays in the background for later connections (ControlPersist).
+TEST(Process, OthersThatKeepItsOutputsAreNotAwaited) {
+  for (const std::string kept : {">/dev/null", "2>/dev/null", ""}) {
+    outcome result;
+    EXPECT_LT(seconds_of([&] {
+                result = process({"sh", "-c", "sleep 20 " + kept + " & echo $!; echo why >&2; exit 3"}).finish();
+              }),
+              10)
+        << kept;
+    EXPECT_EQ(::kill(std::stoi(result.out), SIGTERM), 0);
+    EXPECT_EQ(result.err, "why\n");
+    EXPECT_EQ(result.status, 3);
+  }
+}
+
+TEST(Process, WhatDoesNotEndIsKilled) {
+  const auto given_up = [](const std::string& program) {
+    const auto ends_it = [](std::string_view text) { return text.empty(); };
+    return process({"sh", "-c", program}).finish({}, ends_it).status;
+  };
+  EXPECT_LT(seconds_of([&] {
+              EXPECT_EQ(given_up("echo x; exec sleep 20"), 128 + SIGTERM);
+              EXPECT_EQ(given_up("trap '' TERM; echo x; exec sleep 20"), 128 + SIGKILL);  // as while all hosts switch
+            }),
+            10);
+  EXPECT_LT(seconds_of([] { process({"sh", "-c", "echo x; kill -STOP $$; exec sleep 20"}).read_line(5); }), 10);
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);  // none is left
+}
+
 TEST(Process, ALineIsAwaitedAlsoIfASignalComes) {
   const auto before = std::signal(SIGALRM, [](int) {});
   ::ualarm(50'000, 0);

@@ -75,9 +75,10 @@ std::string said_of(const std::string& ssh, const std::string& script = "echo do
 }
 
 /// Why nothing is held on a host whose ssh is this script.
-std::string why_not_held(const std::string& ssh, double begin_s = 0.5) {
+std::string why_not_held(const std::string& ssh, double begin_s = 0.5,
+                         const std::string& script = "echo locked; read line") {
   try {
-    remote({.ssh = "sh -c '" + ssh + "'", .begin_s = begin_s}).hold("b", "echo locked; read line", {}, "locked");
+    remote({.ssh = "sh -c '" + ssh + "'", .begin_s = begin_s}).hold("b", script, {}, "locked");
     return {};
   } catch (const run_error& e) {
     return e.what();
@@ -106,6 +107,10 @@ TEST(Remote, AHostThatDoesNotRunTheScriptHasNotAnswered) {
   EXPECT_EQ(said_of("echo no sh >&2; exit 127"), "b: no sh");
   EXPECT_EQ(said_of("echo a warning >&2; cat >/dev/null"),
             "b: its shell runs no script; t" + try_by_hand("echo a warning >&2; cat >/dev/null") + " sh");
+  const std::string banner = "echo All is logged. >&2; exec sh";
+  EXPECT_EQ(said_of(banner, "echo why >&2; exit 1"), "b: why");
+  EXPECT_EQ(said_of(banner, "exit 7"), "b: exit status 7");
+  EXPECT_EQ(why_not_held(banner, 0.5, "echo why >&2; exit 1"), "b: why");
   const auto junk = remote({.ssh = "sh -c 'echo junk; echo why >&2; exit 1'"}).run("b", "echo x");
   EXPECT_EQ(junk.out + failure_of("b", junk), "b: why");
   std::string heard;
@@ -287,13 +292,16 @@ TEST(Remote, ShowsWhatItRuns) {
     return testing::internal::GetCapturedStderr();
   };
   const std::string
-      script = " <<'END'\ndice_run() {\necho x\n}\necho dice-run \"begins\"; dice_run 'a b' </dev/null; exit\nEND\n",
+      script =
+          " <<'END'\ndice_run() {\necho x\n}\necho dice-run \"begins\" >&2; echo dice-run \"begins\"; dice_run 'a b' "
+          "</dev/null; exit\nEND\n",
       ssh = "+ my -o BatchMode=yes -o ConnectTimeout=5 -o ServerAliveInterval=2 -o ServerAliveCountMax=3 -- b 'sh -s'";
   const remote dry({.ssh = "my", .dry_run = true}), verbose({.verbose = true}), silent({});
   EXPECT_EQ(shown([&] { EXPECT_EQ(dry.run("b", "echo x", {"a b"}).out, ""); }), ssh + script);
   EXPECT_EQ(shown([&] { EXPECT_EQ(verbose.run("localhost", "echo x", {"a b"}).out, "x\n"); }), "+ sh -s" + script);
   EXPECT_EQ(shown([&] { silent.run("localhost", "echo x"); }), "");
-  const std::string reads = " <<'END'\ndice_run() {\necho x\n}\ndice_run; exit\nEND\n", copies = "+ rsync -s /x /y\n";
+  const std::string reads = " <<'END'\ndice_run() {\necho x\n}\necho dice-run \"begins\" >&2; dice_run; exit\nEND\n",
+                    copies = "+ rsync -s /x /y\n";
   EXPECT_EQ(shown([&] { EXPECT_FALSE(dry.hold("b", "echo x", {}, "x")->is_lost()); }), ssh + reads);
   EXPECT_EQ(shown([&] { verbose.hold("localhost", "echo x", {}, "x"); }), "+ sh -s" + reads);
   EXPECT_EQ(shown([&] { silent.hold("localhost", "echo x", {}, "x"); }), "");

@@ -144,6 +144,9 @@ class Deploy(Case):
         HOSTS.on('b', f'mkdir "{HOSTS.site}/.dice-run/numbers/current.new"')  # in the way of the new link
         self.assertIn('b: ', said := self.dice_run('deploy', code=1, packages=TWO))
         self.assertEqual(self.versions(), before, said)
+        with self.begin('deploy', packages=TWO, preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)) as run:
+            self.assertIn('b: mv: ', run.communicate(timeout=30)[0])  # its exit code also counts if the caller does not want any
+        self.assertEqual((run.returncode, self.versions()), (1, before))
         HOSTS.on('b', f'rm -r "{HOSTS.site}/.dice-run/numbers/current.new"')
         (HOSTS.folder / 'ssh.log').unlink()
         HOSTS.behave('b', 'breaks 5')  # nobody knows whether it has switched
@@ -227,10 +230,22 @@ class Deploy(Case):
         self.assertEqual(HOSTS.on('b', f'[ -x "{HOSTS.site}/numbers/run" ] && echo yes'), 'yes\n')
         HOSTS.on('b', f'cd "{HOSTS.site}/numbers/" && mv numbers.packed ../elsewhere && ln -s "$(pwd -P)/../elsewhere" numbers.packed')
         self.assertIn('b: 1 of 9 files copied', self.dice_run('deploy'))  # a link is no file of a package
+        HOSTS.on('b', f'cd "{HOSTS.site}/numbers/" && mv app ../elsewhere && mkdir app')
+        self.assertIn('b: mv: cannot overwrite directory', self.dice_run('deploy', code=1))
         HOSTS.on('b', f'rm -r "{HOSTS.site}/.dice-run"')
         self.assertIn('b: numbers is not deployed', self.dice_run('start', code=1))
         self.assertIn('b: 9 of 9 files copied', self.dice_run('deploy'))
         self.assertEqual(HOSTS.on('b', f'cd "{HOSTS.site}/numbers" && cat numbers.packed && [ -x run ] && echo yes'), 'weightsyes\n')
+
+    def test_5_repairs_what_versions_share(self):
+        self.dice_run('deploy')
+        self.dice_run('deploy', packages=TWO)
+        file = f'"{HOSTS.site}/numbers/it\'s; a file"'
+        self.assertEqual(HOSTS.on('b', f'stat -c %h {file}; printf "of no other" >{file}'), '2\n')  # written to, and not replaced
+        self.assertIn('b: 1 of 9 files copied', self.dice_run('deploy', packages=TWO))
+        self.assertEqual(HOSTS.on('b', f'cat {file}'), 'of the user')
+        self.dice_run('rollback')
+        self.assertEqual(HOSTS.on('b', f'cat {file}; stat -c %h {file}'), 'of the user2\n')
 
     def test_6_locks(self):
         base = f'"{HOSTS.site}/.dice-run/numbers"'
@@ -238,7 +253,9 @@ class Deploy(Case):
         self.assertTrue(until(lambda: 'locked' in HOSTS.on('a', f'flock -sn {base}/lock true || echo locked')))
         self.assertIn('a: another dice-run is at work here: process 7 on pc; wait until it ends', self.dice_run('deploy', code=1))
         HOSTS.on('a', f'kill -9 $(cat {base}/sleeps); rm {base}/sleeps')  # the kernel gives the lock back
+        HOSTS.on('b', f'chmod 644 {base}/lock {base}/mutex; rm -f {base}/job.lock')
         self.dice_run('deploy')
+        self.assertEqual(HOSTS.on('b', f'cd {base} && stat -c %a lock mutex job.lock').split(), ['600'] * 3)  # others cannot keep them
         self.assertLocked(False)
         with self.assertRaises(AssertionError):
             self.assertLocked(True)

@@ -3,6 +3,8 @@ import json
 import os
 import re
 import shlex
+import shutil
+import signal
 import time
 import unittest
 
@@ -88,6 +90,19 @@ class Supervisor(JobCase):
         self.dice_run('start', '--restart', '3', '--', '--once', code=1)
         self.assertTrue(until(lambda: self.phase() == 'ended'), self.phase())
         self.assertIn('restarts: 1 of 3\nlast failure: ', self.dice_run('status'))
+
+    def test_stop_comes_before_the_program(self):
+        mkfifo = HOSTS.folder / 'bin/mkfifo'
+        mkfifo.write_text(f'#!/bin/sh\nsleep 2\nexec {shutil.which("mkfifo")} "$@"\n')
+        mkfifo.chmod(0o755)
+        self.addCleanup(mkfifo.unlink)
+        ignores = {'preexec_fn': lambda: signal.signal(signal.SIGUSR1, signal.SIG_IGN)}  # a shell cannot trap what it was started with
+        for how in {}, ignores:
+            with self.begin('start', **how) as run:
+                self.assertTrue(until(lambda: 'is being started' in self.dice_run('status')))
+                self.assertEqual(self.dice_run('stop'), 'numbers is stopped; no process of it is left on any host\n')  # all ended in order
+                self.assertIn('the job was stopped\n', run.communicate(timeout=30)[0])
+        self.assertIn('the job is asked to end', self.dice_run('logs'))
 
     def test_a_supervisor_that_is_killed(self):
         with self.begin('start', '--restart', '9', '--', '--late') as run:

@@ -80,8 +80,14 @@ process::process(process&& o) noexcept
 
 process::~process() {
   for (int* fd : {&in_, &out_, &err_}) close_fd(*fd);
+  end();
+}
+
+void process::end() {
   if (pid_ < 0) return;
   ::kill(pid_, SIGTERM);
+  for (int hundredth = 0; hundredth < 500 && !ended(); ++hundredth) ::usleep(10'000);
+  if (pid_ >= 0) ::kill(pid_, SIGKILL);
   wait(true);
 }
 
@@ -135,25 +141,25 @@ outcome process::finish(std::string_view input, const reader& on_output) {
   bool reading = true;
   const auto take = [&](std::string_view text) {
     if (!on_output) result.out += text;
-    else if (reading && !on_output(text)) {
-      reading = false;
-      if (pid_ > 0) ::kill(pid_, SIGTERM);
-    }
+    else if (reading && !on_output(text)) reading = false;
   };
   take(std::exchange(pending_, {}));
   while (reading && (out_ >= 0 || err_ >= 0)) {
     if (result.out.size() + result.err.size() > most_output) {
       result.failure = "it prints without an end";
-      if (pid_ > 0) ::kill(pid_, SIGTERM);
+      reading = false;
       break;
     }
     if (input.empty()) close_fd(in_);
     pollfd all[]{{in_, POLLOUT, 0}, {out_, POLLIN, 0}, {err_, POLLIN, 0}};
-    // A reader is also asked now and then when nothing comes, so that it can end the program.
-    const int ready = ::poll(all, 3, on_output ? 200 : -1);
+    // A reader is also asked now and then when nothing comes, so that it can end the program. The program's end counts, too:
+    // others may keep its outputs open, as an ssh that stays in the background for later connections (ControlPersist).
+    const bool has_ended = ended();
+    const int ready = ::poll(all, 3, 200);
     if (ready < 0 && errno != EINTR) break;
     if (ready <= 0) {
       if (on_output) take({});
+      if (ready == 0 && has_ended) break;
       continue;
     }
     if (all[0].revents != 0) {
@@ -171,6 +177,7 @@ outcome process::finish(std::string_view input, const reader& on_output) {
     }
   }
   for (int* fd : {&in_, &out_, &err_}) close_fd(*fd);
+  if (!reading) end();
   result.status = wait(true);
   return result;
 }

@@ -42,6 +42,7 @@ class process {
   int pid_ = -1, in_ = -1, out_ = -1, err_ = -1, status_ = -1;
   std::string pending_;
   int wait(bool block);
+  void end();  ///< by SIGTERM; after five seconds, as if it is stopped, or ignores that, by SIGKILL
 };
 
 }  // namespace dice_run

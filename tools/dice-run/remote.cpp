@@ -29,15 +29,16 @@ namespace {
 const words ssh_options{"-o", "BatchMode=yes",         "-o", "ConnectTimeout=5",
                         "-o", "ServerAliveInterval=2", "-o", "ServerAliveCountMax=3"};
 
-/// The line that a script prints first: without it, what a host says is not the script's. Its text has it in two parts.
+/// The line that a script prints first: without it, what a host says is not the script's. On the standard error, too: what
+/// is before it there is a banner, or a complaint of the login shell. The script's text has it in two parts.
 constexpr std::string_view begins = "dice-run begins\n";
 
 /// All of a script: a function, which runs only if its end has arrived.
 std::string whole(const std::string& script, const words& arguments, bool reads_input) {
   std::string call = "dice_run";
   for (const auto& a : arguments) call += " " + sh_quote(a);
-  return fmt::format("dice_run() {{\n{}\n}}\n{}{}{}; exit\n", script, reads_input ? "" : "echo dice-run \"begins\"; ", call,
-                     reads_input ? "" : " </dev/null");
+  return fmt::format("dice_run() {{\n{}\n}}\necho dice-run \"begins\" >&2; {}{}{}; exit\n", script,
+                     reads_input ? "" : "echo dice-run \"begins\"; ", call, reads_input ? "" : " </dev/null");
 }
 
 bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
@@ -167,6 +168,7 @@ outcome remote::listen(const std::string& host, process& script, std::string_vie
     return !on_output || on_output(has_begun ? std::exchange(out, {}) : std::string());
   });
   result.out = std::move(out);
+  if (const auto at = result.err.find(begins); at != std::string::npos) result.err.erase(0, at + begins.size());
   if (result.failure.empty()) result.failure = given_up;
   if (!is_here(host) && result.status == 255 && result.failure.empty())
     result.failure = connection_failure(host, result.err, by_hand(host));

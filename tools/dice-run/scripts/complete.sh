@@ -19,7 +19,11 @@ sync -f "$new" || exit 1 # says what the disk did not take, as with a quota on N
 fenced
 if [ -d "$base/$version" ]; then
   while [ $# -gt 0 ]; do
-    mv -f "$new/$1" "$base/$version/$1" || exit 1
+    for other in "$base"/*/"$1"; do # who writes to a file changes it in all versions that have it as a hard link
+      [ ! -L "${other%/*}" ] && [ "$other" != "$base/$version/$1" ] && [ "$other" -ef "$base/$version/$1" ] || continue
+      ln -f "$new/$1" "$other" || exit 1
+    done
+    mv -fT "$new/$1" "$base/$version/$1" || exit 1
     shift 2
   done
   rm -rf "$new"

@@ -14,6 +14,8 @@ require_ours
 target=$(readlink "$link") || [ ! -e "$link" ] || target=none
 case $target in "" | ".dice-run/$name/"*) ;; *) fail "$link is there already, and dice-run has not made it; move it away" ;; esac
 mkdir -p "$base" || exit 1
+# Who can open a lock can keep it: only this user.
+{ : >>"$base/lock" >>"$base/mutex" >>"$base/job.lock"; } && chmod go= "$base/lock" "$base/mutex" "$base/job.lock" || exit 1
 exec 9>>"$base/lock" || exit 1
 said=$(flock -n 9 2>&1) # 1: another one has it
 case $? in 0) ;; 1)

@@ -81,6 +81,7 @@ while :; do
   logger=$!
   "$run" "$@" </dev/null >output 2>&1 9>&- &
   child=$!
+  [ -z "$stopping" ] || { stopping=; stop_in_order; } # dice-run stop came before there was a child
   save running
   while :; do
     wait "$child"
