@@ -288,6 +288,18 @@ class Runs(Case):
             self.assert_done(done)
             self.assertIn(text + " the 32 numbers of a row of output 'out.9'", done.stderr)
 
+    @unittest.skipUnless(MPIRUN, "built without MPI")
+    def test_no_line_of_a_log_is_lost(self):
+        """With what dice-run start gives mpirun; many short lines, which mpirun reads together."""
+        command = [MPIRUN, "--oversubscribe", "--bind-to", "none", "-np", "2", "--tag-output", "-x", "DICE_TIMESTAMP_OUTPUT=1", PROGRAM,
+                   "--random", "1", "--frames", "3000", "--top", "1", "--weights", self.folder / "toy.safetensors"]
+        done = subprocess.run(command, env={**os.environ, "TOY_OWNER": "0,0,0,0,0,1,1,1,1,1"}, text=True, capture_output=True, timeout=LIMIT)
+        self.assert_done(done)
+        tag = re.search(r"^\[\d+,1\]<stdout>: ?", done.stdout, re.M)[0]
+        said = "\n".join(line.replace(tag, "") for line in done.stdout.splitlines())  # as dice-run: mpirun has them within lines, too
+        lines = re.findall(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d frame (\d+) \[[01]\]: \d+ [-.\de]+$", said, re.M)
+        self.assertEqual([int(line) for line in lines], [i // 2 for i in range(6000)])
+
     def test_output_to_a_device_stays_a_device(self):
         self.assert_done(self.run_program("--random", 1, "--output", "/dev/null"))
         self.assertTrue(pathlib.Path("/dev/null").is_char_device())

@@ -10,6 +10,13 @@ TEST(JobLog, LinesComeFromAnywhere) {
   EXPECT_EQ(parse_log_line(large).text, large);
   EXPECT_EQ(parse_log_line("now[1,2]<stdout>: " + large).text, large);
   EXPECT_EQ(parse_log_line("[1,12345]<stderr>:x").rank, 12345);
+  for (const std::string line :
+       {"[1,2]<stdout>:2026-05-04 10:08:43 x 1", "2026-05-04 10:08:43[1,2]<stdout>:x 1",
+        "now[1,2]<stderr>: 2026-05-04 10:08:43 x 1", "[1,2]<stdout>:20[1,2]<stdout>:26-05-04 10:08:43 x[1,2]<stdout>: 1"}) {
+    EXPECT_EQ(parse_log_line(line).time, "2026-05-04 10:08:43");
+    EXPECT_EQ(parse_log_line(line).text, "x 1");
+    EXPECT_EQ(parse_log_line(line).rank, 2);
+  }
   const std::string no_rank = "[1,99999999999]<stdout>:x";
   EXPECT_EQ(parse_log_line(no_rank).rank, -1);
   EXPECT_EQ(parse_log_line(no_rank).text, no_rank);

@@ -10,7 +10,9 @@
 
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
+#include <regex>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -34,6 +36,23 @@ template <class F> std::string printed_to(const char* file, F print) {
   ::close(kept);
   std::clearerr(stdout);
   return said;
+}
+
+TEST(print, lines_begin_with_the_time_on_request) {
+  const auto printed = [] {
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    text::print("one\n\ntwo");
+    text::print("");
+    text::print_error("three");
+    return testing::internal::GetCapturedStdout() + "|" + testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(printed(), "one\n\ntwo|three\n");
+  ::setenv("DICE_TIMESTAMP_OUTPUT", "1", 1);
+  const auto stamped = printed();
+  ::unsetenv("DICE_TIMESTAMP_OUTPUT");
+  const std::string time = "\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d ";
+  EXPECT_TRUE(std::regex_match(stamped, std::regex(time + "one\n" + time + "\n" + time + "two\\|" + time + "three\n"))) << stamped;
 }
 
 TEST(print, what_has_not_arrived_is_an_error) {

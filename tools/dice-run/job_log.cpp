@@ -13,6 +13,13 @@ namespace {
 constexpr std::size_t longest = 1000;
 constexpr std::string_view of_program = "dice: error: ";
 
+/// mpirun also writes a rank's tag in the middle of a line, where it has begun to read again.
+std::string without(std::string_view tag, std::string_view text) {
+  std::string out;
+  for (std::size_t at; (at = text.find(tag)) != text.npos; text.remove_prefix(at + tag.size())) out += text.substr(0, at);
+  return out.append(text);
+}
+
 }  // namespace
 
 std::string reason_in(std::span<const std::string> lines, const std::string& mpirun_options) {
@@ -52,12 +59,20 @@ std::string reason_in(std::span<const std::string> lines, const std::string& mpi
 log_line parse_log_line(const std::string& given) {
   // Open MPI 5 has the time in brackets, and may end with a zero byte.
   const auto line = given.substr(std::min(given.find_first_not_of('\0'), given.size()));
-  static const std::regex tagged("^(?:([^\\[]*)|\\[([^\\]]*)\\])\\[\\d+,(\\d{1,6})\\]<std(?:out|err|diag)>: ?"),
-      own("^(\\S+ \\S+) dice-run: ");
+  static const std::regex tagged(R"(^(?:([^\[]*)|\[([^\]]*)\])(\[\d+,(\d{1,6})\]<std(?:out|err|diag)>: ?))"),
+      stamped(R"(^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d )"), own("^(\\S+ \\S+) dice-run: ");
   const auto head = line.substr(0, longest);
   std::smatch found;
   const auto rest = [&] { return line.substr(static_cast<std::size_t>(found.length())); };
-  if (std::regex_search(head, found, tagged)) return {found[1].str() + found[2].str(), std::stoi(found[3]), false, rest()};
+  if (std::regex_search(head, found, tagged)) {
+    log_line out{found[1].str() + found[2].str(), std::stoi(found[4]), false, without(found[3].str(), rest())};
+    const auto begin = out.text.substr(0, 20);
+    if (std::regex_search(begin, stamped)) {
+      out.time = begin.substr(0, 19);
+      out.text.erase(0, 20);
+    }
+    return out;
+  }
   if (std::regex_search(head, found, own)) return {found[1], -1, true, rest()};
   return {"", -1, false, line};
 }

@@ -15,8 +15,9 @@ struct log_line {
   std::string text;
 };
 
-/// Lines of ranks begin with "TIME[job,RANK]<stdout>:" (mpirun's --timestamp-output and --tag-output), those of the
-/// supervisor with "TIME dice-run: ".
+/// Lines of ranks begin with "[job,RANK]<stdout>:" (mpirun's --tag-output) and, if the program has printed them, "TIME "
+/// (DICE_TIMESTAMP_OUTPUT), or "TIME[job,RANK]<stdout>:" if the user has given mpirun --timestamp-output; those of the
+/// supervisor begin with "TIME dice-run: ".
 log_line parse_log_line(const std::string& line);
 
 /// What these lines of a run say about its failure, in one line that names the host if there is one; "" if they are empty.

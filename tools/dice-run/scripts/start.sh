@@ -20,6 +20,6 @@ said=$({ printf '%s\n' "$supervisor" >supervise &&
 rm -f log.1
 mv -f about.new about || exit 1
 echo starts
-export "$mark" "PRTE_MCA_dice_run_job=$job" "MPIRUN_OPTIONS=$options --tag-output --timestamp-output"
+export "$mark" "PRTE_MCA_dice_run_job=$job" "MPIRUN_OPTIONS=$options --tag-output -x DICE_TIMESTAMP_OUTPUT=1"
 setsid sh ./supervise "$base/$version/run" "$version" "$number" "$restarts" "$@" >/dev/null 2>&1 8>&- &
 point "$base/owner" "$(identity $!)" "$base/owner"

@@ -3,12 +3,13 @@
 run=$1 version=$2 number=$3 restarts=$4
 shift 4
 limit=1048576 # bytes; the log is log.1 and log, which have at most as many each
-options=$(printf %s "${MPIRUN_OPTIONS% --tag-output --timestamp-output}" | tr '\n' ' ') # the user's
+options=$(printf %s "${MPIRUN_OPTIONS% --tag-output -x *}" | tr '\n' ' ') # the user's
 count=0 delay=1 began=- child= code=- ended=- from=- stopping=
 # What the disk has no room for is tried again without the older output.
 make_room() { rm -f log.1 before.log; }
 put() {
   text="$(date '+%Y-%m-%d %H:%M:%S') dice-run: $*"
+  [ -z "$(tail -c 1 log)" ] || echo >>log # the program's last line may have no end
   printf '%s\n' "$text" >>log || { make_room && printf '%s\n' "$text" >>log; }
 } 2>/dev/null
 note() {
@@ -34,11 +35,10 @@ keep_log() {
 } 2>/dev/null
 # The state is a link: it replaces the last one as a whole, and needs no room on the disk. No state is better than an old one.
 save() {
-  for attempt in 1 2; do
+  for room in make_room "rm -f state" :; do
     ln -sfn "$1 $number $began $count $code $ended $from" state.new && mv -fT state.new state && return
-    make_room
+    $room
   done
-  rm -f state
 } 2>/dev/null
 # How long it has run, in s, whatever the clock says: a board without a battery learns the time after it has started.
 run_time() { read -r up rest </proc/uptime; ran=$((${up%.*} - $1)); }

@@ -27,6 +27,7 @@ inline constexpr int width = platform::vector_width;
 
 using vec = float __attribute__((vector_size(width * sizeof(float))));
 using ivec = std::int32_t __attribute__((vector_size(width * sizeof(float))));
+using uvec = std::uint32_t __attribute__((vector_size(width * sizeof(float))));
 
 [[gnu::always_inline]] inline vec splat(float x) { return x - vec{}; }
 
@@ -275,10 +276,10 @@ inline float sqrt(float x) { return std::sqrt(x); }
 [[gnu::always_inline]] inline vec log(vec x) {
   const float infinity = std::bit_cast<float>(0x7f800000);
   const vec normal = x < 1.17549435e-38f ? x * 8388608.0f : x;  // no subnormal numbers
-  const ivec bits = reinterpret_cast<ivec>(normal);
+  const uvec bits = reinterpret_cast<uvec>(normal);
   // The mantissa in [sqrt(1/2), sqrt(2)), by moving the exponent's limit: 0x3f3504f3 is sqrt(1/2).
-  const ivec exponent = (bits - 0x3f3504f3) >> 23;
-  const vec m = reinterpret_cast<vec>(bits - (exponent << 23)) - 1.0f;
+  const ivec exponent = reinterpret_cast<ivec>(bits - 0x3f3504f3) >> 23;
+  const vec m = reinterpret_cast<vec>(bits - (reinterpret_cast<uvec>(exponent) << 23)) - 1.0f;
   const vec e = __builtin_convertvector(exponent, vec) - (x < 1.17549435e-38f ? splat(23.0f) : vec{});
   vec p = splat(7.0376836292e-2f);
   p = fma(p, m, splat(-1.1514610310e-1f));
