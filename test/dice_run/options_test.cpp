@@ -73,7 +73,7 @@ TEST(CommandLine, WhatIsWrongIsSaidWithAWayOut) {
             "--number: '6' is not a whole number from 1 to 5; see dice-run start --help"},
            {{"start", "-n", "--", "--go", "1"}, "--number needs a value: N; see dice-run start --help"},
            {{"start", "--to", "--", "--go", "1"}, "--to needs a value: FOLDER; see dice-run start --help"},
-           {{"start", "--go", "1", "--", "-n", "2"},
+           {{"start", "--go", "1", "--to", "/x", "--", "-n", "2"},
             "there is no option \"--go\"; options of the program go after --: dice-run start -- --go 1 -n 2"},
            {{"start", "--hosts", "a", "--", "--to", "--"}, ""},
            {{"start", "--foreground", "--", "--to"}, ""},
