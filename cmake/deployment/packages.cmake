@@ -130,7 +130,7 @@ if(NOT none)
 endif()
 if(unused)
   list(JOIN unused ", " unused)
-  message(STATUS "${name}: ${unused}: no ranks, because they would not make the job better, or the mapping does not name them; no package")
+  message(STATUS "${name}: no packages for ${unused}, which have no ranks: best_mapping leaves out hosts that would not make the job better; a mapping of your own must name them")
 endif()
 
 set(archive "")

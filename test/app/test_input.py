@@ -294,7 +294,7 @@ class StandardInput(Case):
                                       capture_output=True, timeout=LIMIT)
             self.assertEqual(done.returncode, code, done.stderr)
             if code:
-                self.assert_fails(done, 1, "the standard input is a file of 12797 bytes, which is no whole number of frames: a frame is "
+                self.assert_fails(done, 1, "the standard input is a file of 12797 bytes, which is not a whole number of frames: a frame is "
                                   "float32 (2, 32), 256 bytes")
                 self.assertNotIn(b"frame 0 [", done.stdout)
 

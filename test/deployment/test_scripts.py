@@ -202,7 +202,7 @@ class Scripts(unittest.TestCase):
         about['hosts'] = [{'host': 'a', 'board': 'pc', 'ranks': [0, 2]}, {'host': 'b', 'board': 'arm', 'ranks': [1]}]
         about['predicted'] = {'cluster': {'hosts': [{'host': host} for host in 'cbad']}}
         write(FOLDER / 'plan.json', json.dumps(about))
-        self.assertIn('numbers: c, d: no ranks, because they would not make the job better', self.build(files=FOLDER / 'labels.txt'))
+        self.assertIn('numbers: no packages for c, d, which have no ranks: best_mapping leaves out hosts that would not make the job better; a mapping', self.build(files=FOLDER / 'labels.txt'))
         self.assertEqual(self.packed('labels.txt'), 'zero\none\n')
         self.assertEqual(self.packed('hosts'), 'a slots=2\nb slots=1\n')
         self.assertEqual(self.packed('ranks'), 'rank 0=a slot=*:*\nrank 1=b slot=*:*\nrank 2=a slot=*:*\n')
@@ -414,13 +414,13 @@ class Scripts(unittest.TestCase):
         for name in ('plan.hpp', *(f'taken/{name}' for name in taken)):
             write(FOLDER / name, '')
         good, usage = 'numbers NETWORK none PLAN plan.hpp', 'Usage: dice_add_deployment(NAME NETWORK network PLAN plan.hpp [MAPPING type]'
-        no_name = 'cannot be the name of Debian packages; use lower-case letters, digits, + - and .'
+        no_name = 'cannot be the name of Debian packages; use at least two lower-case letters, digits, + - and .'
         for words, message in (
                 ('numbers NETWORK none', f'NETWORK and PLAN are needed. {usage}'), ('numbers PLAN plan.hpp', 'NETWORK and PLAN are needed.'),
                 ('numbers NETWORK none PLAN', f'PLAN without a value. {usage}'), (good + ' X', f"unknown argument 'X'. {usage}"),
                 *((good.replace('numbers', name), f"'{name}' {no_name}") for name in ('n', 'Numbers', '+n', 'n_m')),
                 *((good.replace('numbers', name), f"packages have a file '{name}', so their program needs another name") for name in ('app', 'hosts', 'ranks', 'run')),
-                *((f'{good} FOLDER {folder}', f"FOLDER '{folder}' is no absolute path of letters, digits and _ . / + - to a folder below /, such as /opt")
+                *((f'{good} FOLDER {folder}', f"FOLDER '{folder}' is not an absolute path of letters, digits and _ . / + - to a folder below /, such as /opt")
                   for folder in ('here', '/', '/a~b')),
                 (good + ' MPIRUN_OPTIONS -x "--mca a b"', "MPIRUN_OPTIONS has '--mca a b' as one word; write its words without quotes"),
                 ('numbers NETWORK none PLAN plam.hpp', f"no file '{FOLDER}/plam.hpp' (PLAN of 'numbers')"),

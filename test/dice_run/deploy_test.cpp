@@ -203,16 +203,19 @@ TEST(Deploy, HostsThatAreForgotten) {
               words{"error: --forget is for hosts that are gone, and on y a process of n runs; dice-run stop ends it"});
   }
   auto c = known;
-  c.answers["survey a"][0].out += "current_host z slots=1\nprevious_host c slots=1\nprevious_host z\n";
+  c.answers["survey a"] = {says("current 222\ncurrent_host z slots=1\nprevious_host c slots=1\nprevious_host a\n")};
   EXPECT_EQ(
       forgotten({"x", "z", "y"}, c),
       (words{"error: --forget: none of the hosts that answer remembers \"x\"; they remember a, c, z",
              "error: --forget: none of the hosts that answer remembers \"y\"; they remember a, c, z", nothing_switched}));
+  c.answers["survey a"][0].out += "members a\n";
+  EXPECT_EQ(forgotten({"c"}, c),  // was forgotten before
+            (words{"error: --forget: none of the hosts that answer remembers \"c\"; they remember a, z", nothing_switched}));
   c.answers["survey a"] = {says("current 222\n")};
   EXPECT_EQ(
       forgotten({"x"}, c),
       (words{"error: --forget: none of the hosts that answer remembers \"x\"; n is not deployed there", nothing_switched}));
-  c.answers["survey a"] = {says("current 222\nprevious 111\nmembers a\nmembers c\nprevious_host z\n")};
+  c.answers["survey a"] = {says("current 222\nprevious 111\nmembers a\nmembers c\nmembers z\n")};
   EXPECT_EQ(deployed(c, plan_of({"a"}), {"z", "c"}),
             (words{no_room_is_needed[0], no_room_is_needed[1], "z is forgotten\n", "c is forgotten\n"}));
   EXPECT_EQ(asked(c, {"survey", "lock", "remember"}),

@@ -40,6 +40,7 @@ std::string said_of(const words& given) {
   start->add_option("-n,--number", number)->check(whole_number(1, 5))->type_name("N");
   start->add_option("--hosts", hosts)->type_name("HOST");
   start->add_option("options", options);
+  start->add_flag("--foreground");
   app.add_subcommand("stop");
   try {
     refuse_empty_texts(app, given);
@@ -67,6 +68,15 @@ TEST(CommandLine, WhatIsWrongIsSaidWithAWayOut) {
            {{"start", "-n", "1", "--number", "2"}, "--number is given twice; see dice-run start --help"},
            {{"start", "--number"}, "--number needs a value: N; see dice-run start --help"},
            {{"start", "-n", "6"}, "--number: '6' is not a whole number from 1 to 5; see dice-run start --help"},
+           {{"start", "-n", "6", "--", "-n"}, "--number: '6' is not a whole number from 1 to 5; see dice-run start --help"},
+           {{"start", "--number=6", "--", "--go"},
+            "--number: '6' is not a whole number from 1 to 5; see dice-run start --help"},
+           {{"start", "-n", "--", "--go", "1"}, "--number needs a value: N; see dice-run start --help"},
+           {{"start", "--to", "--", "--go", "1"}, "--to needs a value: FOLDER; see dice-run start --help"},
+           {{"start", "--go", "1", "--to", "/x", "--", "-n", "2"},
+            "there is no option \"--go\"; options of the program go after --: dice-run start -- --go 1 -n 2"},
+           {{"start", "--hosts", "a", "--", "--to", "--"}, ""},
+           {{"start", "--foreground", "--", "--to"}, ""},
            {{"start", "--hosts", ""}, "--hosts: " + empty + "; see dice-run start --help"},
            {{"stop", "--to="}, "--to: " + empty},
            {{"start", "--", "", "--x="}, ""}})

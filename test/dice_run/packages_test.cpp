@@ -87,16 +87,16 @@ TEST(Packages, ManifestsThatAreWrong) {
   const auto manifest = all.add("a", "0", 1);
   const auto path = all.of("a") / "manifest.json";
   for (const auto& [old, with, message] : std::vector<std::array<std::string, 3>>{
-           {"a pc", R"(\u007f)", R"(: "\x7f" is no name)"},
-           {"a pc", R"(\u001f)", R"(: "\x1f" is no name)"},
-           {R"("board")", R"("processor": "x\u001b", "board")", R"(: "x\x1b" is no name)"},
-           {R"("host": "a")", R"("host": "a\u001b")", R"(: "a\x1b" is no name)"},
+           {"a pc", R"(\u007f)", R"(: "\x7f" is not a name)"},
+           {"a pc", R"(\u001f)", R"(: "\x1f" is not a name)"},
+           {R"("board")", R"("processor": "x\u001b", "board")", R"(: "x\x1b" is not a name)"},
+           {R"("host": "a")", R"("host": "a\u001b")", R"(: "a\x1b" is not a name)"},
            {R"("board")", R"("processor": 3, "board")",
             " is damaged: 'processor' is 3, and not a text; build the packages again"},
            {R"("a pc")", "[1000000,2000000,3000000,4000000,5000000,6000000]",
             " is damaged: 'board' is [1000000,2000000,3000000,4000000,5000000, and not a text; build the packages again"},
-           {"[0]", "[0, 1000001]", " is damaged: 1000001 is no rank; build the packages again"},
-           {"[0]", "[0, 0.5]", " is damaged: 0.5 is no rank; build the packages again"},
+           {"[0]", "[0, 1000001]", " is damaged: 1000001 is not a rank; build the packages again"},
+           {"[0]", "[0, 0.5]", " is damaged: 0.5 is not a rank; build the packages again"},
            {"[0]", "{}", " is damaged: 'ranks' is {}, and not a list; build the packages again"},
            {R"("app")", R"("")", R"(: "" is not a file of a package)"},
            {R"("app")", R"(".")", R"(: "." is not a file of a package)"},

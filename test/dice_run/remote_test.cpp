@@ -173,6 +173,7 @@ TEST(Remote, WhatIsHeldIsFreeAtItsEnd) {
   for (int i = 0; i < 5; ++i)
     EXPECT_NO_THROW(hosts.hold("b", "exec 9>>\"$1\"; flock -n 9 && echo locked; read line; sleep 0.1", {lock}, "locked"));
   EXPECT_LT(hosts.seconds() - begin, 5);
+  std::filesystem::remove(lock);
 }
 
 TEST(Remote, WhatIsHeldGetsASignOfLifeEachFiveSeconds) {

@@ -132,6 +132,41 @@ TEST_F(Scripts, AUserNeedsAFolderToWriteTo) {
   EXPECT_EQ(run_as_another(scripts::lock).out, "locked\n");
 }
 
+TEST_F(Scripts, AUserMustBeLetIn) {
+  const auto* const other = ::getpwuid(1);
+  if (::getuid() != 0 || other == nullptr) GTEST_SKIP() << "only root can be another user";
+  for (const auto& shut : {base, folder / ".dice-run", folder}) {
+    fs::permissions(shut, fs::perms::owner_all);
+    for (const auto* script : {scripts::survey, scripts::stop, scripts::lock}) {
+      const auto said = run_as_another(script);
+      EXPECT_EQ(said.err,
+                fmt::format("permission denied: {} may not look into {} for {}; let this user in, or choose another "
+                            "folder by --to\n",
+                            other->pw_name, shut.string(), folder.string()));
+      EXPECT_EQ(said.out, "");
+      EXPECT_EQ(said.status, 1);
+    }
+  }
+}
+
+TEST_F(Scripts, AFolderThatCannotBeUsedHasARemedy) {
+  const auto locked = [&](const std::string& where) {
+    return remote({})
+        .run("localhost", scripts::prelude + std::string(scripts::lock), {where, "n", "dice-run-x", "t1", "1", "me"})
+        .err;
+  };
+  const std::string remedy = "\nchoose another folder by --to\n";
+  EXPECT_TRUE(locked("/proc/x").ends_with(remedy)) << locked("/proc/x");
+  write(folder / "here/.dice-run/n", "");  // where a folder must be
+  EXPECT_TRUE(locked(folder / "here").ends_with(remedy)) << locked(folder / "here");
+  write(folder / "programs/ln", "#!/bin/sh\necho 'ln: failed to create symbolic link' >&2; exit 1\n");
+  use(folder / "programs");
+  EXPECT_EQ(locked(folder),
+            fmt::format("ln: failed to create symbolic link\nlinks cannot be made in {}; choose another folder "
+                        "by --to\n",
+                        folder.string()));
+}
+
 TEST_F(Scripts, ALockEndsWithItsShell) {
   const remote hosts({});
   auto lock = hosts.start("localhost", scripts::prelude + std::string("echo $$\n") + scripts::lock, place({"me"}));

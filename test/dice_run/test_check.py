@@ -366,7 +366,7 @@ class Init(Recorded):
         self.assertIn(f'+ onnx2hpp {MODEL} --list', self.run_tool('init', MODEL, 'new', '--dry-run').stderr)  # of the PATH
         said = self.run_tool('init', MODEL, 'new', '--dry-run', '--to', '/opt/site', '--hosts', 'pi', '--input', 'a:1', '--dimension', 'N=1').stderr
         self.assertIn("--list-layers -i a:1 -d N=1 --name digits\n", said)
-        self.assertIn('\ndice_run /opt/site; exit\n', said)
+        self.assertIn('; dice_run /opt/site; exit\n', said)
         shutil.copy(MODEL, self.folder / '_My  Ä Net-2_.onnx')
         self.assertIn(' --name my_net_2\n', self.run_tool('init', '_My  Ä Net-2_.onnx', '--dry-run').stderr)
         self.assertIn('MODEL', self.run_tool('init', code=2).stderr)
@@ -374,9 +374,12 @@ class Init(Recorded):
             said = self.run_tool('init', MODEL, 'new', '--dry-run', '--onnx2hpp', 'x', '--name', name, '-i', 'a:1', '-i', 'b:2', '-d', 'N=1', '-d', 'M=2').stderr
             self.assertIn(f'+ x {MODEL} --list-layers -i a:1 -i b:2 -d N=1 -d M=2 --name {network}\n', said)
         for name in ('a', '+ab', '-ab', 'aB', 'a b', 'a_b'):
-            self.assertIn(f'"{name}" cannot name a deployment', self.run_tool('init', MODEL, 'new', f'--name={name}', code=2).stderr)
+            self.assertIn(f'"{name}" cannot name a deployment, because Debian packages are named after it: a --name has at least two', self.run_tool('init', MODEL, 'new', f'--name={name}', code=2).stderr)
         for name in ('app', 'hosts', 'ranks', 'all', 'clean', 'help', 'install', 'test', 'package', 'dice'):
             self.assertIn(f'"{name}" is taken by', self.run_tool('init', MODEL, 'new', '--name', name, code=2).stderr)
+        self.assertIn('"." is a folder; name the model', self.run_tool('init', '.', 'new', code=2).stderr)
+        self.assertIn('"true" is not onnx2hpp: it lists no layers', self.run_tool('init', MODEL, 'new', '--onnx2hpp', 'true', code=1).stderr)
+        self.assertFalse((self.folder / 'new').exists())
         self.assertIn('there is no model "none.onnx"', self.run_tool('init', 'none.onnx', code=2).stderr)
         self.assertIn('there is no converter "./no such"; name one', self.run_tool('init', MODEL, 'new', '--onnx2hpp', './no such', code=1).stderr)
 
@@ -384,9 +387,11 @@ class Init(Recorded):
         self.hosts(pi=machines.PI4, box={**machines.PC, 'mpi': ''})
         site = self.folder / 'to/site'
         site.mkdir(parents=True)  # an empty folder will do
+        (self.folder / 'lists').write_text('#!/bin/sh\necho "  id  name  operator"\n')
+        (self.folder / 'lists').chmod(0o755)
         said = self.run_tool('init', MODEL, 'to/site', '--hosts', 'pi,box', '--name', 'my-net', '--to', '/opt/my site', '-d', 'N=1', '-i', 'picture:1x1x8x8',
-                             '--onnx2hpp', 'true', '--no-links', '-v').stderr
-        self.assertIn(f'+ true {MODEL} --list-layers -i picture:1x1x8x8 -d N=1 --name my_net\n', said)
+                             '--onnx2hpp', './lists', '--no-links', '-v').stderr
+        self.assertIn(f'+ ./lists {MODEL} --list-layers -i picture:1x1x8x8 -d N=1 --name my_net\n', said)
         self.assertIn('using deployment = dice::best_mapping<my_net::network, machines, dice::throughput>;', plan := (site / 'plan.hpp').read_text())
         self.assertTrue(plan.startswith('// The plan of the deployment my-net: ') and '#include "my_net.hpp"  //' in plan, plan)
         self.assertIn('\n#pragma once\n\n#include <dice/dice.hpp>\n\n#include "my_net.hpp"  // made by onnx2hpp\n#include "cluster.hpp"\n\nusing ', plan)

@@ -131,7 +131,7 @@ class Job(JobCase):
             said = run.communicate(timeout=40)[0]
         HOSTS.behave('a')
         self.assertEqual(run.returncode, 1, said)
-        self.assertRegex(said, 'a: it refuses .*\n.*the job was started, and then these hosts were lost; dice-run status')
+        self.assertRegex(said, 'a: it refuses .*\n.*the job was started, and then this host was lost; dice-run status')
         self.assertEqual(self.phase(), 'running')
 
     def test_numbers_that_are_none(self):

@@ -59,7 +59,7 @@ class Leaving(Case):
         (HOSTS.folder / 'ssh.log').unlink()
         self.dice_run('measure', '-o', str(HOSTS.folder / 'profile.json'), packages=only_b)
         self.assertRegex((HOSTS.folder / 'ssh.log').read_text(), r'(?m)^a rsync --server --sender')
-        self.assertIn('"c" is no host of numbers; its hosts are b, a', self.dice_run('start', '--from', 'c', code=2, packages=only_b))
+        self.assertIn('"c" is not a host of numbers; its hosts are b, a', self.dice_run('start', '--from', 'c', code=2, packages=only_b))
         for name in NAMES:
             HOSTS.on(name, f'cd "{HOSTS.site}/numbers" && printf "rank 0\\nrank 1=b\\n" >ranks')
         self.assertIn(f'b: the files of version {first} do not say where its ranks are; deploy again', self.dice_run('start', code=1, packages=only_b))
@@ -86,7 +86,7 @@ class Leaving(Case):
         self.assertIn('if a job of an earlier deployment runs there', self.dice_run('start', packages=self.more))
         self.assertIn('dice-run: warning: b: this name is unknown', self.dice_run('logs', packages=self.more))
         self.assertRegex(self.dice_run('stop', code=1, packages=self.more), r'b: .*; an earlier version ran there\. If it is gone for good: dice-run deploy '
-                         r'--forget b\n.*: what still runs there is not known; run dice-run stop again when they answer\n$')
+                         r'--forget b\n.*: what still runs there is not known; run dice-run stop again when it answers\n$')
         HOSTS.behave('b')
         self.assertIn('does not run', self.dice_run('stop', packages=self.more))
         self.dice_run('deploy', packages=self.more)  # sees it again
@@ -106,6 +106,7 @@ class Leaving(Case):
         self.assertIn('does not run', self.dice_run('stop', packages=self.only_a))
         self.assertIn('b: the previous version needs this host, which was forgotten', self.dice_run('rollback', code=1, packages=self.only_a))
         self.assertNotIn('b', HOSTS.on('a', f'cat "{HOSTS.site}/.dice-run/numbers/members"'))
+        self.assertIn('remembers "b"; they remember a\n', self.dice_run('deploy', '--forget', 'b', code=1, packages=self.only_a))
 
 
 if __name__ == '__main__':

@@ -53,7 +53,9 @@ class Usage(Case):
                 (('init', '--jsn'), 'there is no option "--jsn"; see dice-run init --help'), (('deploy', 'a'), '"a" is one word too many; see dice-run deploy'),
                 (('start', '--random', '1', '--foreground', '--frames', '5'), 'options of the program go after --: dice-run start -- --random 1 --frames 5\n'),
                 (('--to', '/a', 'status', '--to', '/b'), '--to is given twice; '), (('status', '--to'), '--to needs a value: FOLDER; '),
-                (('start', '--restart', 'many'), "'many' is not a whole number from 0 to 1000000; "), (('logs', '-n', '-1'), "'-1' is not a whole number"),
+                (('start', '--restart', 'many'), "'many' is not a whole number from 0 to 1000000; "), (('start', '--restart', '-1', '--', '--random', '1'), "--restart: '-1' is not a whole number"),
+                (('start', '--restart=x', '--'), "--restart: 'x' is not a whole number"), (('start', '--restart', '--', '--random', '1'), '--restart needs a value: N; '),
+                (('logs', '-n', '-1'), "'-1' is not a whole number"),
                 (('bench', '--frames', '1e3'), "'1e3' is not a whole number from 1 to"), (('check', 'b1,b2'), 'write hosts as separate words: dice-run check b1 b2'),
                 (('check', '--hosts', 'a,,b'), '--hosts: "a,,b" has an empty name'), (('check', '--hosts', 'a,'), '--hosts: "a," has an empty name'),
                 (('deploy', '--forget', ','), '--forget: "," has an empty name'),
@@ -90,7 +92,7 @@ class Usage(Case):
         done = subprocess.run([DICE_RUN, 'status'], cwd=ONE.parent, stderr=subprocess.PIPE, text=True)
         self.assertIn('several deployments: a-packages, b2-packages, m-packages, numbers-packages, other-packages, zoo-packages', done.stderr)
         for name, content, code, message in [('app', '', 1, 'is empty'), ('manifest.json', '', 1, 'is empty'), ('app', '-np 1 ./numbers\n', 1, 'have 2 ranks, but the file app'),
-                                             ('manifest.json', None, 1, 'is no name')]:
+                                             ('manifest.json', None, 1, 'is not a name')]:
             top = HOSTS.packages('damaged')
             for host in NAMES:
                 file = top / host / 'numbers' / name
@@ -119,9 +121,9 @@ class Usage(Case):
         self.assertRegex(self.dice_run('status', code=1, packages=manifest.parents[2]), 'no .*numbers-packages/HOST/numbers/manifest.json has rank 1; ')
         for old, new, message in [
                 ('"ranks"', '"rank"', "has no 'ranks'"), ('"bytes": 7', '"bytes": -5', "is damaged: 'bytes' is -5, and not a number of bytes"),
-                ('"bytes": 7', '"bytes": "7"', """is damaged: 'bytes' is "7", and not"""), ('"ranks": [1]', '"ranks": [-1]', 'is damaged: -1 is no rank'),
+                ('"bytes": 7', '"bytes": "7"', """is damaged: 'bytes' is "7", and not"""), ('"ranks": [1]', '"ranks": [-1]', 'is damaged: -1 is not a rank'),
                 ('"file": "hosts"', '"file": "app"', 'lists "app" twice'), ('"file": "hosts"', '"file": "manifest.json"', 'lists "manifest.json" itself'),
-                ('"files": [', '"files": [3, ', "has no 'file'"), ('"board"', '\n\n "board":', 'is damaged: line 3, column 10: this is no JSON'),
+                ('"files": [', '"files": [3, ', "has no 'file'"), ('"board"', '\n\n "board":', 'is damaged: line 3, column 10: this is not JSON'),
                 ('"files": [', '"files": 3, "x": [', "is damaged: 'files' is 3, and not a list")]:
             manifest = HOSTS.packages('wrong') / 'b/numbers/manifest.json'
             text = manifest.read_text()
@@ -131,7 +133,7 @@ class Usage(Case):
             self.assertIn(f'numbers/manifest.json" {message}', said)
             self.assertTrue(said.endswith('; build the packages again\n'), said)
             self.assertNotIn('json.exception', said)
-        for damaged, message in ((text[:50], 'line 1, column 51: it ends too early'), ('x', 'line 1, column 1: this is no JSON')):
+        for damaged, message in ((text[:50], 'line 1, column 51: it ends too early'), ('x', 'line 1, column 1: this is not JSON')):
             manifest.write_text(damaged)
             self.assertIn('is damaged: ' + message, self.dice_run('status', code=1, packages=manifest.parents[2]))
         self.assertIn(f'in {HOSTS.site};', self.dice_run('status', packages=HOSTS.packages('above').parent))

@@ -247,7 +247,7 @@ TEST(Sequences, WhatHasNoTensorIsRefused) {
   split.mutable_input()->RemoveLast();
   EXPECT_NE(problems(b).find("more than 256 tensors"), std::string::npos);
   b.graph().mutable_node(1)->set_input(0, "x");
-  EXPECT_NE(problems(b).find("\"x\" is no sequence of tensors"), std::string::npos);
+  EXPECT_NE(problems(b).find("\"x\" is not a sequence of tensors"), std::string::npos);
   split.add_input("all");
   b.graph().mutable_node(1)->set_input(0, "s");
   b.graph().mutable_node(1)->set_op_type("Relu");

@@ -59,7 +59,7 @@ class Try(unittest.TestCase):
         self.assertIn("'nothing' is not a program", bed("try", "--dry-run", "nothing", code=1).stderr)
         self.assertIn("toy_app has no cluster: write it as the third argument of dice::main", bed("try", "--dry-run", TOY, code=1).stderr)
         self.assertIn("is not a program of dice", bed("try", "--dry-run", "/bin/true", code=1).stderr)
-        self.assertIn("--explain compares with this machine's kernels", bed("try", "--dry-run", APP, "--explain", code=1).stderr)
+        self.assertIn("--explain compares with this machine's kernels", bed("try", "--dry-run", APP, "--explain", code=2).stderr)
         self.assertIn("--slower needs a number above 0", bed("try", "--slower", 0, APP, code=2).stderr)
         self.assertIn("--seconds needs a number above 0", bed("try", "--seconds", 0, APP, code=2).stderr)
         self.assertIn("weights file 'nothing' cannot be opened", bed("try", "--dry-run", APP, "--weights", "nothing", code=1).stderr)
@@ -67,11 +67,12 @@ class Try(unittest.TestCase):
     @unittest.skipIf(os.geteuid() != 0, "needs root")
     def test_hosts_that_cannot_be(self):
         self.addCleanup(bed, "down")
-        for arguments, said in ((("3", "--names", "a,b,a"), "--names: 'a,b,a' names a host twice"), (("3", "--names", "a,b"), "--names has 2 names for 3 hosts"),
+        for arguments, said in ((("3", "--names", "a,b,a"), "--names: 'a,b,a' names a host twice"), (("3", "--names", "a,b"), "--names has 2 names for 3 hosts"), (("2", "--names", "a"), "--names has 1 name for 2 hosts"),
                                 (("1", "--names", "-a"), "has a name that no host can have"), (("0",), "needs a number of hosts (1-250)"),
                                 (("251",), "needs a number of hosts (1-250)"), (("1", "--rate", "1mb"), "bad rate '1mb'"), (("1", "--delay", "1"), "bad time '1'"),
-                                (("1", "--loss", "x"), "bad loss 'x%'"), (("1", "--preset", "5g"), "unknown preset 5g"), (("1", "--cpu"), "--cpu needs a value")):
-            self.assertIn(said, bed("up", *arguments, code=1).stderr)
+                                (("1", "--loss", "x"), "bad loss 'x%'"), (("1", "--preset", "5g"), "unknown preset 5g"), (("1", "--cpu"), "--cpu needs a value"),
+                                (("1", "--cpu", "0"), "bad CPU share '0'")):
+            self.assertIn(said, bed("up", *arguments, code=2).stderr)
             self.assertIn("is not up", bed("status", code=1).stderr)
 
     def test_kernels_of_slower_hosts_take_longer(self):

@@ -89,9 +89,9 @@ TEST(weights_file, bad_ones_are_named) {
   has(error_of(file_on_disk(header(std::string(64, '0')))),
       "belongs to another network than net: structure 0000000000000000…, expected 0011223344556677…; export the same");
   for (const auto& bad : {std::string("c"), std::string(63, 'c') + "C", std::string(65, 'c'), std::string(63, 'c') + "\n"}) {
-    has(error_of(file_on_disk(header(bad))), "the dice_structure in its header is no SHA-256");
-    has(error_of(file_on_disk(header(structure, bad))), "the dice_digest in its header is no SHA-256");
-    has(error_of(file_on_disk(header(structure, content, bad))), "the model_sha256 in its header is no SHA-256");
+    has(error_of(file_on_disk(header(bad))), "the dice_structure in its header is not a SHA-256");
+    has(error_of(file_on_disk(header(structure, bad))), "the dice_digest in its header is not a SHA-256");
+    has(error_of(file_on_disk(header(structure, content, bad))), "the model_sha256 in its header is not a SHA-256");
   }
   has(error_of(file_on_disk(R"({"__metadata__":{"dice_digest":")" + content + R"("}})")),
       "was written by an older onnx2hpp");

@@ -238,11 +238,13 @@ void warn_of_unreached(const std::vector<host_state>& all) {
                  h.failure, h.host));
 }
 
-/// Throws run_error if one of the hosts that are to be forgotten was never of this deployment, as one with a wrong name.
+/// Throws run_error if one of the hosts that are to be forgotten is not remembered, as one with a wrong name, or one that
+/// was forgotten before: the previous version still names it. The current one does only if a deploy that forgot it was cut
+/// off.
 void require_known(const site& s, const std::vector<host_state>& all, const words& forgotten) {
   words known;
   for (const auto& h : all)
-    for (const auto* of : {&h.members, &h.of_current, &h.of_previous})
+    for (const auto* of : {h.members.empty() ? &h.of_previous : &h.members, &h.of_current})
       for (const auto& host : *of)
         if (std::ranges::count(known, host) == 0) known.push_back(host);
   std::ranges::sort(known);

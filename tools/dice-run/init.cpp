@@ -85,11 +85,16 @@ void require_deployment_name(const std::string& name) {
                                               "help", "install", "test",  "package", "dice"};
   if (name.size() < 2 || !std::ranges::all_of(name, allowed) || std::isalnum(static_cast<unsigned char>(name[0])) == 0)
     throw usage_error(
-        fmt::format("{} cannot name a deployment; give it a --name of lower-case letters, digits, +, - and .", quote(name)));
+        fmt::format("{} cannot name a deployment, because Debian packages are named after it: a --name has at least two "
+                    "characters, which are lower-case letters, digits, +, - and ., and begins with a letter or digit",
+                    quote(name)));
   if (std::ranges::count(taken, name) != 0)
     throw usage_error(fmt::format(
         "{} is taken by a file of packages or a target of CMake; give the deployment another --name", quote(name)));
 }
+
+/// The heading of the layers that onnx2hpp lists.
+constexpr const char* list_begins = "  id  name ";
 
 /// The namespace, and header, of the converted model: `name`, or another if this one has a meaning in C++. Throws run_error,
 /// with onnx2hpp's messages, if the model cannot be converted.
@@ -112,6 +117,10 @@ std::string converted_name(const init_options& given, const std::string& name, c
     } catch (const run_error&) {
       throw run_error(fmt::format("there is no converter {}; name one with --onnx2hpp FILE", quote(command[0])));
     }
+    if (result.ok() && !result.out.starts_with(list_begins))
+      throw run_error(
+          fmt::format("{} is not onnx2hpp: it lists no layers of the model; name the converter with --onnx2hpp FILE",
+                      quote(command[0])));
     if (result.ok()) return tried;
     if (tried == name) first = std::move(result);
   }
@@ -281,12 +290,14 @@ void write_project(const fs::path& folder, const std::vector<std::pair<std::stri
 
 int init(const common_options& common, init_options given) {
   const fs::path model = given.model;
-  if (std::error_code none; !fs::is_regular_file(model, none))
-    throw usage_error(fmt::format("there is no model {}", quote(given.model)));
+  std::error_code none;
+  if (fs::is_directory(model, none))
+    throw usage_error(fmt::format("{} is a folder; name the model's .onnx file", quote(given.model)));
+  if (!fs::is_regular_file(model, none)) throw usage_error(fmt::format("there is no model {}", quote(given.model)));
   if (given.name.empty()) given.name = name_from(model.stem().string());
   require_deployment_name(given.name);
   const fs::path folder = given.folder.empty() ? given.name : given.folder;
-  if (std::error_code none; fs::exists(folder, none) && (!fs::is_directory(folder, none) || !fs::is_empty(folder, none)))
+  if (fs::exists(folder, none) && (!fs::is_directory(folder, none) || !fs::is_empty(folder, none)))
     throw usage_error(fmt::format("{} exists, and is not an empty folder; nothing is overwritten: name another FOLDER",
                                   quote(folder.string())));
   require_place(folder);  // better now than after the measurements

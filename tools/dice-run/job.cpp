@@ -66,7 +66,9 @@ int wait_until_up(const site& s, const deployment& deployed, const std::string& 
   if (interruption::happened()) return 1;
   for (const auto& text : lost) report("error", text);
   if (!lost.empty()) {
-    report("error", "the job was started, and then these hosts were lost; dice-run status shows it when they answer");
+    report("error", fmt::format("the job was started, and then {} lost; dice-run status shows it when {}",
+                                lost.size() == 1 ? "this host was" : "these hosts were",
+                                lost.size() == 1 ? "it answers" : "they answer"));
     return 1;
   }
   report("warning", fmt::format("the job runs, but not yet on {}; dice-run logs -f and dice-run status show more", missing));
@@ -80,7 +82,7 @@ std::optional<deployment> start_alone(const site& s, std::string& starter, const
   const auto deployed = require_ready(locks.states, s);
   if (starter.empty()) starter = deployed.host_of_rank[0];
   if (std::ranges::count(deployed.hosts, starter) == 0)
-    throw usage_error(fmt::format("--from: {} is no host of {}; its hosts are {}", quote(starter), deployed.name,
+    throw usage_error(fmt::format("--from: {} is not a host of {}; its hosts are {}", quote(starter), deployed.name,
                                   fmt::join(deployed.hosts, ", ")));
   long number = 1;
   for (const auto& h : locks.states) number = std::max({number, h.last_number + 1, h.number() + 1});
@@ -202,7 +204,9 @@ std::function<int()> end_job(const site& s, const words& known) {
   }
   return [wrong, found, left, name = s.plan.name] {
     for (const auto& text : wrong) report("error", text);
-    if (!wrong.empty()) report("error", "what still runs there is not known; run dice-run stop again when they answer");
+    if (!wrong.empty())
+      report("error", fmt::format("what still runs there is not known; run dice-run stop again when {}",
+                                  wrong.size() == 1 ? "it answers" : "they answer"));
     else if (left) report("error", "new processes of it begin again and again; another dice-run starts them");
     else
       conclude(fmt::format("{} {}\n", name,

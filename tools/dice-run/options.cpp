@@ -45,33 +45,55 @@ void refuse_empty_texts(CLI::App& app) {
   for (auto* command : app.get_subcommands([](const auto*) { return true; })) refuse_empty_texts(*command);
 }
 
-/// The unknown options among `given`, each with the words after it.
+/// The unknown options among `given`, each with the words after it, and all that follows "--".
 words with_values(const words& given, const words& unknown) {
   words out;
+  const auto end = std::ranges::find(given, "--");
   bool takes = false;
-  for (const auto& word : given) {
-    if (word.starts_with('-')) takes = std::ranges::count(unknown, word) > 0;
-    if (takes) out.push_back(sh_quote(word));
+  for (auto word = given.begin(); word != given.end(); ++word) {
+    if (word == end) takes = true;
+    else if (word < end && word->starts_with('-')) takes = std::ranges::count(unknown, *word) > 0;
+    if (takes && word != end) out.push_back(sh_quote(*word));
   }
   return out;
+}
+
+std::string needs_value(const CLI::Option& option, const std::string& help) {
+  return fmt::format("{} needs a value: {}; {}", option.get_name(), option.get_type_name(), help);
+}
+
+std::string help_of(const CLI::App* command) {
+  return fmt::format("see dice-run{} --help", command == nullptr ? "" : " " + command->get_name());
+}
+
+/// The command that `given` names, or nullptr.
+const CLI::App* command_of(const CLI::App& app, const words& given) {
+  for (const auto* one : app.get_subcommands([](const auto*) { return true; }))
+    if (std::ranges::count(given, one->get_name()) > 0) return one;
+  return nullptr;
 }
 
 }  // namespace
 
 void refuse_empty_texts(CLI::App& app, const words& given) {
   refuse_empty_texts(app);
-  for (const auto& word : given) {
-    if (word == "--") return;
+  const words own(given.begin(), std::ranges::find(given, "--"));
+  for (const auto& word : own)
     if (word.starts_with("--") && word.ends_with('='))
       throw usage_error(fmt::format("{}: {}", word.substr(0, word.size() - 1), empty_text));
-  }
+  if (own.empty() || own.size() == given.size()) return;
+  const auto* command = command_of(app, own);
+  for (const auto* of : {static_cast<const CLI::App*>(&app), command == nullptr ? &app : command})
+    if (const auto* option = of->get_option_no_throw(own.back()); option != nullptr && option->get_items_expected_max() > 0)
+      throw usage_error(needs_value(*option, help_of(command)));
 }
 
 std::string mistake_of(const CLI::App& app, const CLI::ParseError& error, const words& given) {
-  const auto unknown = app.remaining(true);
+  auto unknown = app.remaining(true);
+  std::erase(unknown, "--");  // CLI11 lists it, too
   const auto commands = app.get_subcommands();
   const std::string command = commands.empty() ? "" : commands[0]->get_name();
-  const std::string help = fmt::format("see dice-run{} --help", command.empty() ? "" : " " + command);
+  const auto help = help_of(commands.empty() ? nullptr : commands[0]);
   if (!unknown.empty()) {
     const bool is_option = unknown[0].starts_with('-');
     if (!is_option && !command.empty()) return fmt::format("{} is one word too many; {}", quote(unknown[0]), help);
@@ -90,8 +112,7 @@ std::string mistake_of(const CLI::App& app, const CLI::ParseError& error, const 
     for (const auto* option : of->get_options())
       if (option->count() > 1 && option->get_items_expected_max() == 1)
         return fmt::format("{} is given twice; {}", option->get_name(), help);
-      else if (std::string(error.what()).starts_with(option->get_name() + ": 1 required"))
-        return fmt::format("{} needs a value: {}; {}", option->get_name(), option->get_type_name(), help);
+      else if (std::string(error.what()).starts_with(option->get_name() + ": 1 required")) return needs_value(*option, help);
   return fmt::format("{}; {}", error.what(), help);
 }
 

@@ -20,7 +20,8 @@ CLI::Validator whole_number(long least, long most);
 words names_of(const std::string& option, const words& given);
 
 /// All options of `app` and its commands that take a text refuse an empty one, as of a variable that is not set. Throws
-/// usage_error if the words of the command line have one as "--option=", which CLI11 takes for the option alone.
+/// usage_error if the words of the command line have one as "--option=", which CLI11 takes for the option alone, or have "--" in
+/// the place of a value.
 void refuse_empty_texts(CLI::App& app, const words& given);
 
 /// What is wrong with a command line that `app` could not parse, and what to do. `given`: its words.

@@ -50,7 +50,7 @@ json parsed(const fs::path& manifest, const std::string& text) {
     const auto line = std::ranges::count(before, '\n') + 1;
     const auto column = before.size() - (before.rfind('\n') + 1) + 1;
     fail(manifest, fmt::format("is damaged: line {}, column {}: {}", line, column,
-                               e.byte > text.size() ? "it ends too early" : "this is no JSON"));
+                               e.byte > text.size() ? "it ends too early" : "this is not JSON"));
   }
 }
 
@@ -74,9 +74,9 @@ package read_package(const fs::path& folder, std::string& name, const std::strin
   name = text(all, "name");
   for (const std::string& one : {name, out.host, out.board, out.processor})
     if (std::ranges::any_of(one, [](unsigned char c) { return c < 32 || c == 127; }))
-      throw run_error(fmt::format("{}: {} is no name", quote(path.string()), quote(one)));
+      throw run_error(fmt::format("{}: {} is not a name", quote(path.string()), quote(one)));
   for (const auto& rank : field(path, all, "ranks", &json::is_array, "a list")) {
-    if (!rank.is_number_unsigned() || rank > 1'000'000) fail(path, fmt::format("is damaged: {} is no rank", rank.dump()));
+    if (!rank.is_number_unsigned() || rank > 1'000'000) fail(path, fmt::format("is damaged: {} is not a rank", rank.dump()));
     out.ranks.push_back(rank);
   }
   for (const auto& f : field(path, all, "files", &json::is_array, "a list")) {

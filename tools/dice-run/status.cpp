@@ -158,9 +158,13 @@ int status(const common_options& common, bool json) {
   const auto all = s.survey();
   if (s.hosts->dry_run()) return 0;
   const auto job = report_job(s, all);
+  const bool complete = std::ranges::all_of(all, [](const auto& h) { return h.failure.empty(); });
   if (json) dice::text::print(json_of(s, all, job).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
-  else dice::text::print(text_of(s, all) + (job ? job_text(*job) : "job: none was started\n"));
-  return std::ranges::all_of(all, [](const auto& h) { return h.failure.empty(); }) ? 0 : 1;
+  else
+    dice::text::print(text_of(s, all) + (job        ? job_text(*job)
+                                         : complete ? "job: none was started\n"
+                                                    : "job: none is known to the hosts that answer\n"));
+  return complete ? 0 : 1;
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ class file {
       fail("was written by an older onnx2hpp: its header has no dice_structure; let onnx2hpp write it again");
     for (const char* name : {"dice_structure", "dice_digest", "model_sha256"})
       if (!is_digest(about[name]))
-        fail(std::string("is damaged: the ") + name + " in its header is no SHA-256; copy it again");
+        fail(std::string("is damaged: the ") + name + " in its header is not a SHA-256; copy it again");
     if (about["dice_structure"] != wanted.structure)
       fail("belongs to another network than " + std::string(network) + ": structure " +
            shown_digest(about["dice_structure"]) + ", expected " + shown_digest(wanted.structure) +

@@ -8,12 +8,12 @@ not_writable() {
 top=$folder # what is there of the path
 while [ ! -e "$top" ]; do top=$(dirname "$top"); done
 [ -d "$top" ] || fail "$top is not a folder; choose another by --to"
-[ "$top" = "$folder" ] || { [ -w "$top" ] || not_writable "$top"; mkdir -p "$folder" || exit 1; }
+[ "$top" = "$folder" ] || { [ -w "$top" ] || not_writable "$top"; mkdir -p "$folder" || fail "choose another folder by --to"; }
 require_ours
 [ -w "$folder" ] || not_writable "$folder"
 target=$(readlink "$link") || [ ! -e "$link" ] || target=none
 case $target in "" | ".dice-run/$name/"*) ;; *) fail "$link is there already, and dice-run has not made it; move it away" ;; esac
-mkdir -p "$base" || exit 1
+mkdir -p "$base" || fail "choose another folder by --to"
 # Who can open a lock can keep it: only this user.
 { : >>"$base/lock" >>"$base/mutex" >>"$base/job.lock"; } && chmod go= "$base/lock" "$base/mutex" "$base/job.lock" || exit 1
 exec 9>>"$base/lock" || exit 1
@@ -27,7 +27,7 @@ case $? in 0) ;; 1)
 esac
 {
   flock -w 10 8 || fail "a change of $name here does not end; try again"
-  point "$base/holder" "$token $call $1" "$base/holder" || exit 1
+  point "$base/holder" "$token $call $1" "$base/holder" || fail "links cannot be made in $folder; choose another folder by --to"
 } 8>>"$base/mutex"
 echo locked
 while [ "$(exec 9>&- && timeout 20 dd bs=1 count=1 2>/dev/null | wc -c)" -gt 0 ]; do :; done

@@ -9,6 +9,10 @@ fail() { printf '%s\n' "$*" >&2; exit 1; }
 for program in flock grep setsid sha256sum stat stdbuf sync; do
   command -v "$program" >/dev/null || fail "it has no $program; install it (Debian: coreutils, grep, util-linux)"
 done
+# Nor if this user could not see what is there.
+seen=$base
+while [ -n "$seen" ] && [ ! -e "$seen" ]; do seen=${seen%/*}; done
+[ ! -d "$seen/" ] || [ -x "$seen/" ] || fail "permission denied: $(id -un) may not look into ${seen:-/} for $folder; let this user in, or choose another folder by --to"
 # Others may write to /var/tmp, too: what they have made there is not used.
 require_ours() {
   for made in "$folder" "$folder/.dice-run" "$base"; do

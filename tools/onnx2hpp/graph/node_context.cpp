@@ -146,7 +146,8 @@ int node_context::moved(const value& v) {
 
 const std::vector<value>& node_context::sequence(int k) const {
   const value& v = use(k);
-  if (v.is != value::kind::sequence) refuse(fmt::format("its input {} is no sequence of tensors", quote(node_.inputs[k])));
+  if (v.is != value::kind::sequence)
+    refuse(fmt::format("its input {} is not a sequence of tensors", quote(node_.inputs[k])));
   return v.items;
 }
 

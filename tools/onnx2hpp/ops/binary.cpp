@@ -120,7 +120,7 @@ void import_trilu(node_context& n) {
   holds.most = std::max(holds.most, 0.0);
   n.holds(holds);
   const shape in = n.shape_of(x);
-  n.require(in.rank >= 2, "its input is no matrix");
+  n.require(in.rank >= 2, "its input is not a matrix");
   const auto k = n.given(1) ? n.integers(1, "diagonal") : std::vector<std::int64_t>{0};
   n.require(k.size() == 1, "its diagonal is not one number");
   const bool upper = n.integer("upper", 1) != 0;

@@ -129,7 +129,7 @@ class standard_input final : public frames::source {
     const auto bytes = std::max<std::int64_t>(about.st_size - at, 0), rest = bytes % one.bytes();
     if (rest == 0 || bytes / one.bytes() >= most) return;
     throw files::error("the standard input is a file of " + std::to_string(bytes) +
-                       " bytes, which is no whole number of frames: " + frame_text(one));
+                       " bytes, which is not a whole number of frames: " + frame_text(one));
   }
   /// "a frame is float32 (1, 3, 224, 224), 602112 bytes".
   static std::string frame_text(const dice::tensor::type& one) {
