@@ -239,6 +239,18 @@ class Runs(Case):
         self.assertFalse(np.allclose(outs[1][0], outs[2][0]))
         self.assertFalse(np.allclose(outs[1][0][:2], outs[1][0][2:4]))
 
+    def test_random_frames_of_each_input_depend_neither_on_its_rank_nor_on_other_inputs(self):
+        self.weights("two", self.folder / "toy.safetensors")
+        np.save(self.folder / "a.npy", frames(6))
+        outs = []
+        for owner, ranks in [("0,0,0,0,0,0,0,0", 1), ("0,1,0,1,0,0,1,1", 2)]:
+            for given in [], ["--input", "in.0=a.npy"]:
+                self.assert_done(self.run_program("--random", 1, "--frames", 6, *given, "--output", "l7=o.npy", owner=owner, ranks=ranks,
+                                                  TOY_NET="two"))
+                outs.append(np.load(self.folder / "o.npy"))  # of in.1 only
+        for other in outs[1:]:
+            np.testing.assert_array_equal(outs[0], other)
+
     def test_expect(self):
         x = frames(4)
         np.save(self.folder / "in.npy", x)

@@ -38,13 +38,13 @@ TEST(type, is_a_shape_with_elements) {
 TEST(type, says_what_integers_stand_for) {
   using tensor::number;
   static constexpr float scales[]{0.5f, 0.25f}, others[]{0.5f, 0.125f};
-  static constexpr std::int32_t zeros[]{3, 128};
+  static constexpr std::int32_t zeros[]{3, 128}, other_zeros[]{4, 128};
   constexpr tensor::quantization each{scales, zeros, 1}, same{scales, zeros, 1}, other{others, zeros, 1},
-      rows{scales, zeros, 2}, symmetric{scales, {}, 1};
+      rows{scales, zeros, 2}, moved{scales, other_zeros, 1}, symmetric{scales, {}, 1};
   const tensor::shape s{1, 2, 8, 8};
   const auto of = [&](const tensor::quantization* q) { return tensor::type(s, number::uint8, q); };
   EXPECT_EQ(of(&each), of(&same));
-  for (const auto* q : {&other, &rows, &symmetric}) EXPECT_NE(of(&each), of(q));
+  for (const auto* q : {&other, &rows, &moved, &symmetric}) EXPECT_NE(of(&each), of(q));
   EXPECT_NE(of(&each), of(nullptr));
 }
 
