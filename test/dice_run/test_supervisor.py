@@ -154,7 +154,7 @@ class Supervisor(JobCase):
         self.assertIn('frames arrive: --quick --of mine --tag-output', said)
         self.assertRegex(self.dice_run('logs', '-n', '2'), r' \| a line without an end\ndice-run +\| \S+ \S+ the job has ended after \d s\n$')
         ln = HOSTS.folder / 'bin/ln'  # no inode is free until the last state is gone
-        ln.write_text('#!/bin/sh\ncase $3 in "failed "*) [ ! -L state ] || exit 1 ;; esac\nexec /bin/ln "$@"\n')
+        ln.write_text('#!/bin/sh\ncase $2 in "failed "*) [ ! -L state ] || exit 1 ;; esac\nexec /bin/ln "$@"\n')
         ln.chmod(0o755)
         self.dice_run('start', '--', '--fail', code=1)
         ln.unlink()

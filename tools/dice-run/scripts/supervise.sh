@@ -36,7 +36,7 @@ keep_log() {
 # The state is a link: it replaces the last one as a whole, and needs no room on the disk. No state is better than an old one.
 save() {
   for room in make_room "rm -f state" :; do
-    ln -sfn "$1 $number $began $count $code $ended $from" state.new && mv -fT state.new state && return
+    ln -sfT "$1 $number $began $count $code $ended $from" state.new && mv -fT state.new state && return
     $room
   done
 } 2>/dev/null
