@@ -131,6 +131,21 @@ class Stops(Runs):
             self.results(2)
             process.stdin.close()
 
+    def test_a_stream_that_is_compared(self):
+        """What has left is compared, although more was expected."""
+        good = np.load(self.folder / "good.npy")
+        np.save(self.folder / "wanted.npy", np.resize(over(diamond, good), (6, 32)))
+        process = self.start("--input", "-", "--top", "1", "--expect", "wanted.npy", stdin=subprocess.PIPE)
+        process.stdin.buffer.write(good.tobytes())
+        process.stdin.flush()
+        for frame in range(2):
+            self.assertIn(f"frame {frame} [0]:", process.stdout.readline())
+            process.stdout.readline()
+        process.send_signal(signal.SIGUSR1)
+        out, err = process.communicate(timeout=LIMIT)
+        self.assertEqual((process.returncode, err), (STOPPED, "dice: asked to stop (SIGUSR1) after 2 frames\n"))
+        self.assertIn(": error 0 ", out)
+
     def test_ctrl_c_ends_who_writes_the_frames_too(self):
         """Who writes may be ended first, within a frame or before the first one: what came whole is finished all the same."""
         good = np.load(self.folder / "good.npy").tobytes()

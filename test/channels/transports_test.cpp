@@ -86,6 +86,11 @@ TEST(transports, know_who_launched_this_process) {
     const environment mpich{{"PMI_SIZE", "4"}, {"PMI_RANK", "2"}, {"MPI_LOCALRANKID", "0"}};
     expect(launched(), 4, 2, 0);
   }
+  {
+    const environment alone{
+        {"OMPI_COMM_WORLD_SIZE", "1"}, {"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "0"}};
+    expect(launched(), 1, 0, 0);
+  }
   const environment rank_only{{"PMIX_RANK", "2"}};
   expect(launched(), 0, 2, 2);
 }

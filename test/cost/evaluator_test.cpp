@@ -70,6 +70,10 @@ TEST(Evaluator, NamesMistakes) {
   EXPECT_FALSE(elsewhere.is_right());
   EXPECT_FALSE(elsewhere.mistake);
   EXPECT_EQ(elsewhere.misplaced, 1);
+  const auto first = evaluate.rate(read(R"(mapping<dev<0, cpu, on<"x">>, layers<all>>)").values());
+  EXPECT_FALSE(first.is_right());
+  EXPECT_EQ(first.misplaced, 0);
+  EXPECT_TRUE(first.frame.ranks.empty()) << "predicts on a host that is not there";
 }
 
 TEST(Evaluator, IsUsedBySeveralThreads) {

@@ -37,4 +37,22 @@ TEST(convert, to_blocks_and_back) {
   }
 }
 
+// Copies that run_converted() may make, one after the other, each from a multiple of 64 bytes.
+TEST(convert, needs_room_for_operands_residual_and_result) {
+  const std::vector<shape> in{{1, 3, 5, 7}};
+  const shape result{1, 20, 5, 7};
+  kernels::task what{
+      .op = nullptr, .inputs = in, .result = result, .how = {.works = algorithm::form::blocked, .converts = true}};
+  const std::int64_t operand = 16 * 35 * 4, whole = 32 * 35 * 4;
+  EXPECT_EQ(kernels::converted_bytes(what, result), operand + whole);
+  what.residual = true;
+  EXPECT_EQ(kernels::converted_bytes(what, result), operand + 2 * whole);
+  what.output.layout = layout::blocked;
+  EXPECT_EQ(kernels::converted_bytes(what, result), operand + whole);
+  what.how.works = algorithm::form::plain;
+  EXPECT_EQ(kernels::converted_bytes(what, result), (20 * 35 * 4 + 63) / 64 * 64);
+  what.how.converts = false;
+  EXPECT_EQ(kernels::converted_bytes(what, result), 0);
+}
+
 }  // namespace

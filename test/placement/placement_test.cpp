@@ -166,7 +166,6 @@ static_assert(mistake<on_two<rows<all, exchange_every<0>, shares<1>>>> == E::sha
 static_assert(mistake<on_two<rows<all, shares<>>>> == E::shares_do_not_fit_ranks);
 static_assert(mistake<on_two<rows<foreign, exchange_every<0>>>> == E::exchange_every_not_positive);
 static_assert(mistake<on_two<rows<>>> == E::empty_layer_list);
-static_assert(place::found<net, mapping<dev<0>, layers<all>, dev<1>, ranks<0>, rows<>>>.number == 1);
 static_assert(mistake<on_two<rows<sample::image>>> == E::layer_in_two_lists);
 static_assert(mistake<mapping<dev<0>, dev<1>, rows<sample::image>>> == E::layer_without_device);
 template <class... Work>

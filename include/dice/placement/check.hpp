@@ -117,15 +117,9 @@ constexpr finding check_units(const written_mapping& m, unsigned processors) {
 
 constexpr finding check_lists(const written_mapping& m) {
   finding backwards, empty;
-  int at = 0, rank = 0;  // the first rank of the run
-  bool first = true;
+  int at = 0;
   for (const auto& e : m.entries) {
-    for (const int r : ranks_in(e)) {
-      rank = first ? r : rank;
-      first = false;
-    }
-    if (e.what == entry::kind::work && e.work.lists.empty() && !empty) empty = {mistake::empty_layer_list, at, 0, rank};
-    first = first || ends_run(m, e);
+    if (e.what == entry::kind::work && e.work.lists.empty() && !empty) empty = {mistake::empty_layer_list, at};
     int index = 0;
     for (const auto& list : e.work.lists) {
       if (list.first < 0 || list.last < 0) return {mistake::not_a_layer_of_the_network, at, index};
