@@ -107,11 +107,12 @@ constexpr bool other_unit(std::string_view measured, const platform::unit& on) {
   const bool direct = measured.ends_with(limit);
   if (direct) measured.remove_suffix(limit.size());
   const auto word = measured.substr(0, measured.find_first_of("<,"));
-  const auto* w = std::ranges::find(platform::unit_words, word, &platform::unit_word::word);
+  const auto* w = std::begin(platform::unit_words);
+  while (w != std::end(platform::unit_words) && w->word != word) ++w;
   if (w == std::end(platform::unit_words)) return false;
   if (platform::unit{.what = w->what}.processor() != on.processor() || direct != on.direct) return true;
   const auto arguments = measured.substr(word.size());
-  int count = w->takes == argument::cores ? 1 + static_cast<int>(std::ranges::count(arguments, ',')) : 0;
+  int count = w->takes == argument::cores ? 1 + static_cast<int>(std::count(arguments.begin(), arguments.end(), ',')) : 0;
   if (w->takes == argument::count)
     for (const char c : arguments)
       if (c >= '0' && c <= '9' && count < 1'000'000) count = 10 * count + (c - '0');

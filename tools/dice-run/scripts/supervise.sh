@@ -67,6 +67,8 @@ trap '' HUP
 stop_in_order() {
   [ -n "$stopping" ] || put "the job is asked to end; mpirun and ranks may call that an abort or a failure"
   stopping=1
+  # While the child is still a copy of this shell, a signal may be lost.
+  while [ "$(tr '\0' ' ' <"/proc/$$/cmdline")" = "$(tr '\0' ' ' <"/proc/$child/cmdline")" ]; do sleep 0.05 9>&-; done 2>/dev/null
   kill -USR1 "$child"
 }
 trap 'if [ -n "$child" ]; then stop_in_order; else stopping=1; fi' USR1
