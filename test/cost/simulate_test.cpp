@@ -33,6 +33,9 @@ TEST(predicted_parts, hosts_have_one_port) {
   EXPECT_DOUBLE_EQ(wires.arrival(by, 3, 0, 1000, 3, 1), 4.5);
   wires.begin_frame();
   EXPECT_DOUBLE_EQ(wires.arrival(by, 0, 2, 1000, 0, 0), 1.5);
+  cost::detail::wires nearly(2);  // measured times differ by some percent
+  nearly.arrival(by, 0, 1, 1000, 0, 0.95);
+  EXPECT_DOUBLE_EQ(nearly.busiest(), 0.5);
   // The busiest port is one that sends, or one that receives.
   for (const bool sends : {true, false}) {
     cost::detail::wires one(3);
@@ -135,6 +138,7 @@ TEST(predicted_parts, a_replica_with_other_layers_takes_fewer_frames) {
     for (const double t : {other, 1.0, 4.5})
       for (const double of : {0.75, 0.25}) seconds.push_back(t * of);
     cost::detail::expected_turns turns(p, plan, seconds);
+    EXPECT_EQ(turns.frames(), 16);
     std::vector<int> out;
     for (int frame = 0; frame < 6; ++frame) {
       turns.begin(frame);
@@ -146,6 +150,22 @@ TEST(predicted_parts, a_replica_with_other_layers_takes_fewer_frames) {
   };
   EXPECT_EQ(members(2), (std::vector<int>{0, 1, 0, 1, 0, 1}));
   EXPECT_EQ(members(0), (std::vector<int>{0, 0, 0, 0, 1, 0}));
+}
+
+/// All turns come about in as many frames as the shares are, but no more than 64 are simulated.
+TEST(predicted_parts, some_frames_stand_for_all) {
+  const auto frames = [](int share) {
+    const parts::replica_set sets[]{{.first = 0, .members = 2}, {.first = 2, .members = 2}};
+    const parts::replica of_sets[]{{0, 1}, {1, 1}, {2, 3}, {3, share}};
+    schedule::plan_view plan{};
+    plan.replicas = sets;
+    plan.members = of_sets;
+    const schedule::rank_program ranks[4]{};
+    plan.ranks = ranks;
+    return cost::detail::expected_turns({}, plan, {}).frames();
+  };
+  EXPECT_EQ(frames(4), 7);
+  EXPECT_EQ(frames(1000), 64);
 }
 
 template <std::int64_t Us> struct measured {
@@ -187,6 +207,22 @@ TEST(predicted_parts, a_frame_ends_when_its_last_result_leaves) {
   EXPECT_GT(found.throughput * 0.108, 0.99);
 }
 
+/// A message that one end handles no faster than the network carries it leaves room for others there.
+TEST(predicted_parts, ports_are_free_while_an_end_is_slow) {
+  using cut = mapping<dev<0, cpu>, layers<to<sample::relu1>>, dev<1, cpu>, layers<from<sample::conv2>>>;
+  using slow = gbytes_per_s<0.00001>;
+  const auto period = []<class A, class B>(A, B) {
+    return predicted<net, cut, cluster<host<"a", A>, host<"b", B>, connection<slow, ms<50>>>>.throughput;
+  };
+  using quick = board<"q", ram<1_GiB>, hosts_with<0>>;
+  using sends = board<"s", ram<1_GiB>, processor<threads<1>, profile<measured<0>>, sending<slow>>>;
+  using receives = board<"r", ram<1_GiB>, processor<threads<1>, profile<measured<0>>, receiving<slow>>>;
+  const double message = 1024 / 1e4;
+  EXPECT_NEAR(1 / period(sends{}, quick{}), message + 8e-3, 1e-9);
+  EXPECT_NEAR(1 / period(quick{}, receives{}), message + 11e-3, 1e-9);
+  EXPECT_NEAR(1 / period(quick{}, quick{}), message + 50e-3, 1e-9);
+}
+
 /// Of two frames, each replica computes one, in 19 ms, and rank 1 gets its image, of 768 bytes, and rank 0 its 10 results.
 TEST(predicted_parts, replicas_take_the_mean_of_their_frames) {
   using in_turns = mapping<dev<0, cpu>, layers<sample::image>, ranks<0>, dev<1, cpu>,
@@ -196,6 +232,11 @@ TEST(predicted_parts, replicas_take_the_mean_of_their_frames) {
   EXPECT_DOUBLE_EQ(found.ranks[0].messages, (50e-6 + 40e-9) / 2);
   EXPECT_DOUBLE_EQ(found.ranks[1].messages, (50e-6 + 768e-9) / 2);
   EXPECT_DOUBLE_EQ(found.expected.period, found.ranks[1].busy());
+  EXPECT_NEAR(found.expected.latency, 19e-3 + ((768 + 40) / 1e7 + 2 * 100e-6) / 2, 1e-12);
+  // Where the network is slow, the port from which images leave is the busiest.
+  using far = cluster<host<"a", board<"a", ram<1_GiB>, hosts_with<50>>>, host<"b", board<"b", ram<1_GiB>, hosts_with<50>>>,
+                      connection<gbytes_per_s<0.00001>, us<100>>>;
+  EXPECT_NEAR((told<in_turns, far>().expected.period), (768 / 1e4 + 100e-6) / 2, 1e-12);
   // Within a host, messages take nothing from the cores.
   using one = cluster<host<"a", board<"a", ram<1_GiB>, hosts_with<50>>>>;
   EXPECT_EQ((told<in_turns, one>().ranks[1].messages), 0);

@@ -124,6 +124,7 @@ TEST(agreement, is_about_weights_of_one_training) {
   const std::string mixed = "the weights are of different trainings: ";
   EXPECT_EQ(agreed(with(a, a)), "");
   EXPECT_EQ(agreed(with(b, c)), mixed + has(0, a) + ", " + has(1, b) + "; copy the same weights to all hosts");
+  EXPECT_EQ(agreed(with(b, b), 1), agreed(with(b, b))) << "ranks without their numbers";
   EXPECT_EQ(
       agreed(with(a, c), ranks, "pi"),
       mixed + has(0, a) + ", " + has(2, c) +
@@ -167,6 +168,7 @@ TEST(introduction, names_what_a_rank_runs_otherwise) {
   EXPECT_TRUE(refused([&](member& m, int r) {
                 plan(m, r), m.board = "pi";
               }).text.ends_with("; unpack the packages of one build on all hosts"));
+  EXPECT_TRUE(refused([&](member& m, int r) { option(m, r), m.board = "pi"; }).text.ends_with(same));
 }
 
 TEST(introduction, tells_mistakes_before_differences) {

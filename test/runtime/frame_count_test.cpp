@@ -83,6 +83,8 @@ TEST(frame_count, of_a_stop_is_the_largest_that_has_entered) {
   counting first(0, {0, 1});
   EXPECT_EQ(first.advance(never, 3, true), std::nullopt);
   EXPECT_EQ(first.count.may_enter(), 3) << "a frame enters after the stop";
+  first.hear(9);
+  EXPECT_EQ(first.advance(never, 3, false), 9) << "the stop is forgotten";
   // A rank without inputs asks: it does not count.
   counting c(0, {0});
   c.hear(-2);
