@@ -145,7 +145,9 @@ TEST(launcher, knows_cores_that_the_user_chose) {
   EXPECT_FALSE(bound(names[2], "none"));
   EXPECT_TRUE(bound(names[3], "1"));
   EXPECT_TRUE(bound(names[4], "0,1"));
+  EXPECT_FALSE(bound(names[4], ""));
   EXPECT_TRUE(bound(names[5], "core:PE=1"));
+  EXPECT_TRUE(bound(names[5], "core:pe=1"));
   EXPECT_FALSE(bound(names[5], "slot"));
 }
 

@@ -33,6 +33,15 @@ TEST(predicted_parts, hosts_have_one_port) {
   EXPECT_DOUBLE_EQ(wires.arrival(by, 3, 0, 1000, 3, 1), 4.5);
   wires.begin_frame();
   EXPECT_DOUBLE_EQ(wires.arrival(by, 0, 2, 1000, 0, 0), 1.5);
+  cost::detail::wires nearly(2);  // measured times differ by some percent
+  nearly.arrival(by, 0, 1, 1000, 0, 0.95);
+  EXPECT_DOUBLE_EQ(nearly.busiest(), 0.5);
+  // The busiest port is one that sends, or one that receives.
+  for (const bool sends : {true, false}) {
+    cost::detail::wires one(3);
+    for (const int other : {1, 2}) sends ? one.arrival(by, 0, other, 1000, 0, 0) : one.arrival(by, other, 0, 1000, 0, 0);
+    EXPECT_DOUBLE_EQ(one.busiest(), 3.0);
+  }
 }
 
 TEST(predicted_parts, tiles_that_are_cut_count_as_a_whole) {
@@ -49,6 +58,11 @@ TEST(predicted_parts, tiles_that_are_cut_count_as_a_whole) {
   EXPECT_DOUBLE_EQ(cost::detail::work_fraction(half, part(0, 7), whole, {1, 1}), 0.5);
   EXPECT_DOUBLE_EQ(cost::detail::work_fraction(half, part(0, 7), whole, {4, 4}), 0.5);    // two of four tiles
   EXPECT_DOUBLE_EQ(cost::detail::work_fraction(half, part(7, 14), whole, {4, 4}), 0.75);  // of three tiles
+  auto left = part(0, 14);
+  left.box.end[3] = 6;  // two of four tiles, and six of 14 columns
+  auto narrow = whole;
+  narrow.macs = 600;
+  EXPECT_DOUBLE_EQ(cost::detail::work_fraction(narrow, left, whole, {4, 4}), 0.5);
   EXPECT_DOUBLE_EQ(cost::detail::work_fraction(layer(7, 0), part(0, 7), layer(14, 0), {1, 1}), 0.5);
 }
 
@@ -103,11 +117,13 @@ TEST(predicted_parts, what_lies_in_place_is_not_copied) {
 }
 
 /// Replicas that take frames when they are free: a rank that takes 2 s of each frame for other layers, and 1 s for a frame
-/// of its own, and one that takes 4.5 s. Alone, the first would take four frames before the second is as quick.
+/// of its own, and one that takes 4.5 s, all in two groups. Alone, the first would take four frames before the second is as
+/// quick.
 TEST(predicted_parts, a_replica_with_other_layers_takes_fewer_frames) {
   const auto members = [](double other) {
     const parts::part parts[]{{.layer = 0}, {.layer = 1, .when = {0, 0}}, {.layer = 1, .when = {0, 1}}};
-    const schedule::group groups[]{{.anchor = 0, .rank = 0}, {.anchor = 1, .rank = 0}, {.anchor = 2, .rank = 1}};
+    const schedule::group groups[]{{.anchor = 0, .rank = 0}, {.anchor = 0, .rank = 0}, {.anchor = 1, .rank = 0},
+                                   {.anchor = 1, .rank = 0}, {.anchor = 2, .rank = 1}, {.anchor = 2, .rank = 1}};
     const schedule::rank_program ranks[]{{.rank = 0}, {.rank = 1}};
     const parts::replica_set sets[]{{.first = 0, .members = 2, .decides = 0}};
     const parts::replica of_sets[]{{0, 1}, {1, 1}};
@@ -119,8 +135,10 @@ TEST(predicted_parts, a_replica_with_other_layers_takes_fewer_frames) {
     plan.replicas = sets;
     plan.members = of_sets;
     meta::array<double> seconds;
-    for (const double t : {other, 1.0, 4.5}) seconds.push_back(t);
+    for (const double t : {other, 1.0, 4.5})
+      for (const double of : {0.75, 0.25}) seconds.push_back(t * of);
     cost::detail::expected_turns turns(p, plan, seconds);
+    EXPECT_EQ(turns.frames(), 16);
     std::vector<int> out;
     for (int frame = 0; frame < 6; ++frame) {
       turns.begin(frame);
@@ -132,6 +150,22 @@ TEST(predicted_parts, a_replica_with_other_layers_takes_fewer_frames) {
   };
   EXPECT_EQ(members(2), (std::vector<int>{0, 1, 0, 1, 0, 1}));
   EXPECT_EQ(members(0), (std::vector<int>{0, 0, 0, 0, 1, 0}));
+}
+
+/// All turns come about in as many frames as the shares are, but no more than 64 are simulated.
+TEST(predicted_parts, some_frames_stand_for_all) {
+  const auto frames = [](int share) {
+    const parts::replica_set sets[]{{.first = 0, .members = 2}, {.first = 2, .members = 2}};
+    const parts::replica of_sets[]{{0, 1}, {1, 1}, {2, 3}, {3, share}};
+    schedule::plan_view plan{};
+    plan.replicas = sets;
+    plan.members = of_sets;
+    const schedule::rank_program ranks[4]{};
+    plan.ranks = ranks;
+    return cost::detail::expected_turns({}, plan, {}).frames();
+  };
+  EXPECT_EQ(frames(4), 7);
+  EXPECT_EQ(frames(1000), 64);
 }
 
 template <std::int64_t Us> struct measured {
@@ -173,6 +207,22 @@ TEST(predicted_parts, a_frame_ends_when_its_last_result_leaves) {
   EXPECT_GT(found.throughput * 0.108, 0.99);
 }
 
+/// A message that one end handles no faster than the network carries it leaves room for others there.
+TEST(predicted_parts, ports_are_free_while_an_end_is_slow) {
+  using cut = mapping<dev<0, cpu>, layers<to<sample::relu1>>, dev<1, cpu>, layers<from<sample::conv2>>>;
+  using slow = gbytes_per_s<0.00001>;
+  const auto period = []<class A, class B>(A, B) {
+    return predicted<net, cut, cluster<host<"a", A>, host<"b", B>, connection<slow, ms<50>>>>.throughput;
+  };
+  using quick = board<"q", ram<1_GiB>, hosts_with<0>>;
+  using sends = board<"s", ram<1_GiB>, processor<threads<1>, profile<measured<0>>, sending<slow>>>;
+  using receives = board<"r", ram<1_GiB>, processor<threads<1>, profile<measured<0>>, receiving<slow>>>;
+  const double message = 1024 / 1e4;
+  EXPECT_NEAR(1 / period(sends{}, quick{}), message + 8e-3, 1e-9);
+  EXPECT_NEAR(1 / period(quick{}, receives{}), message + 11e-3, 1e-9);
+  EXPECT_NEAR(1 / period(quick{}, quick{}), message + 50e-3, 1e-9);
+}
+
 /// Of two frames, each replica computes one, in 19 ms, and rank 1 gets its image, of 768 bytes, and rank 0 its 10 results.
 TEST(predicted_parts, replicas_take_the_mean_of_their_frames) {
   using in_turns = mapping<dev<0, cpu>, layers<sample::image>, ranks<0>, dev<1, cpu>,
@@ -182,6 +232,11 @@ TEST(predicted_parts, replicas_take_the_mean_of_their_frames) {
   EXPECT_DOUBLE_EQ(found.ranks[0].messages, (50e-6 + 40e-9) / 2);
   EXPECT_DOUBLE_EQ(found.ranks[1].messages, (50e-6 + 768e-9) / 2);
   EXPECT_DOUBLE_EQ(found.expected.period, found.ranks[1].busy());
+  EXPECT_NEAR(found.expected.latency, 19e-3 + ((768 + 40) / 1e7 + 2 * 100e-6) / 2, 1e-12);
+  // Where the network is slow, the port from which images leave is the busiest.
+  using far = cluster<host<"a", board<"a", ram<1_GiB>, hosts_with<50>>>, host<"b", board<"b", ram<1_GiB>, hosts_with<50>>>,
+                      connection<gbytes_per_s<0.00001>, us<100>>>;
+  EXPECT_NEAR((told<in_turns, far>().expected.period), (768 / 1e4 + 100e-6) / 2, 1e-12);
   // Within a host, messages take nothing from the cores.
   using one = cluster<host<"a", board<"a", ram<1_GiB>, hosts_with<50>>>>;
   EXPECT_EQ((told<in_turns, one>().ranks[1].messages), 0);
@@ -211,6 +266,18 @@ TEST(predicted_parts, messages_are_sent_in_the_order_of_time) {
   const double there = 1024 / 1e7 + 100e-6, back = 256 / 1e7 + 100e-6;
   const double handled = 256 / 1e9;  // rank 0 takes what came first, from rank 2, after what it has waited for
   EXPECT_NEAR(found.expected.latency, before + there + 10e-3 + back + handled + behind, 1e-9);
+}
+
+/// Of a host with two processors, those of the other one cost nothing.
+TEST(predicted_parts, a_rank_uses_the_power_of_its_processor) {
+  using pair = board<"pair", ram<1_GiB>, processor<cores<0>, gflops<1>, gbytes_per_s<1>, watts<3, 1>>,
+                     processor<cores<1>, gflops<1>, gbytes_per_s<1>, watts<8, 2>>>;
+  const auto watts = []<class Unit>(Unit) {
+    constexpr auto found = predicted<net, mapping<dev<0, Unit>, layers<all>>, cluster<host<"a", pair>>>;
+    return found.energy / found.latency;
+  };
+  EXPECT_DOUBLE_EQ(watts(cores<0>{}), 3);
+  EXPECT_DOUBLE_EQ(watts(cores<1>{}), 8);
 }
 
 /// Two of four cores, whatever their numbers, if the host has no other processor; of two processors, those that are listed.

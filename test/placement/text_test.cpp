@@ -328,6 +328,23 @@ TEST(MappingText, RandomMappingsComeBackAsTheyWere) {
   }
 }
 
+/// A device keeps its numbers, whether or not it has other limits; layers that follow one another are one list.
+TEST(MappingText, PlacementsAreWrittenWithTheirLimits) {
+  std::vector<int> owner(net::size, 1);
+  owner[0] = 0;
+  const platform::device devices[]{
+      {.rank = 0},
+      {.rank = 1, .unit = {.what = platform::unit::kind::gpu, .precision = platform::numbers::fp16}, .memory_limit = 1}};
+  const auto text = [&](int in_flight) {
+    return place::write(place::mapping_of(owner, devices, in_flight).values(), net::name, view);
+  };
+  const std::string placed =
+      "dice::mapping<\n    dice::dev<0, dice::cpu>, dice::layers<sample::image>,\n    dice::dev<1, dice::gpu, "
+      "dice::memory<1>, dice::precision<dice::fp16>>, dice::layers<dice::range<sample::conv1, sample::scores>>";
+  EXPECT_EQ(text(place::default_in_flight(2)), placed + ">");
+  EXPECT_EQ(text(1), placed + ",\n    dice::in_flight<1>>");
+}
+
 TEST(MappingText, SplitsAndLimitsComeBack) {
   for (const char* text :
        {"dice::split<sample::network, dice::points<3, 5>,\n    dice::dev<1, dice::cpu>,\n    dice::dev<0, dice::threads<2>, "

@@ -1,6 +1,7 @@
 // Notices of the number of frames, over an endpoint whose messages move when the test says so.
 #include "dice/runtime/control/frame_count.hpp"
 
+#include "error_of.hpp"
 #include "manual_endpoint.hpp"
 
 #include <gtest/gtest.h>
@@ -77,7 +78,13 @@ TEST(frame_count, of_a_stop_is_the_largest_that_has_entered) {
     c.hear(word);
     EXPECT_EQ(c.advance(never, 3, true), expected);
     EXPECT_EQ(c.count.may_enter(), expected);
+    EXPECT_EQ(c.end.take().says[0], -2 - 3);
   }
+  counting first(0, {0, 1});
+  EXPECT_EQ(first.advance(never, 3, true), std::nullopt);
+  EXPECT_EQ(first.count.may_enter(), 3) << "a frame enters after the stop";
+  first.hear(9);
+  EXPECT_EQ(first.advance(never, 3, false), 9) << "the stop is forgotten";
   // A rank without inputs asks: it does not count.
   counting c(0, {0});
   c.hear(-2);
@@ -110,6 +117,25 @@ TEST(frame_count, of_a_source_that_has_ended_is_not_changed_by_a_stop) {
   other.hear(5);
   EXPECT_EQ(other.advance(never, 0, true), 5);
   EXPECT_FALSE(other.count.cut_short());
+}
+
+TEST(frame_count, of_two_inputs_is_the_same) {
+  counting c(0, {0, 1});
+  EXPECT_EQ(c.advance(five, 0, false), std::nullopt);
+  c.hear(6);
+  EXPECT_EQ(test::error_of([&] { c.advance(five, 0, false); }),
+            "the graph inputs got different numbers of frames, 5 and 6; push the same number to each");
+}
+
+// A run may have fewer frames than the one before.
+TEST(frame_count, begins_anew_in_each_run) {
+  counting c(0, {0}, true);
+  EXPECT_EQ(c.advance(five, 0, false), 5);
+  EXPECT_EQ(c.count.may_enter(), 5);
+  c.count.begin();
+  EXPECT_GT(c.count.may_enter(), 5);
+  EXPECT_EQ(c.advance(never, 0, false), std::nullopt);
+  EXPECT_EQ(c.advance([] { return std::int64_t{2}; }, 0, false), 2);
 }
 
 // A rank may end a run, whose number of frames it was given, before it reads the announcement.

@@ -81,6 +81,8 @@ TEST(turns, follow_the_shares) {
   EXPECT_TRUE(t.known(1'000'000'000'000));
   EXPECT_EQ(members(t, 3'000'000'000'000, 3'000'000'000'006), (list{0, 0, 1, 0, 0, 1}));
   EXPECT_TRUE(t.includes({}, 5));
+  const schedule::message from{.made = {0, 0}}, to{.read = {0, 0}};
+  for (const auto* m : {&from, &to}) EXPECT_TRUE(t.carries(*m, 3) && t.carries(*m, 4) && !t.carries(*m, 5));
   r.advance(0, 4);
   t.finish({0, 0}, 0);
   EXPECT_TRUE(r.end.sends.empty() && t.idle());
@@ -166,6 +168,46 @@ TEST(turns, a_frame_goes_where_it_ends_first) {
   d.fast(9000);  // a mean over several frames: 3000 now
   d.advance(9);
   EXPECT_EQ(members(d.t, 8, 9), (list{0}));
+}
+
+TEST(turns, a_time_is_a_mean_over_several_frames) {
+  deciding d;
+  d.warm_up(2500, 1000);
+  d.advance(8);
+  d.fast(1800);  // 1200 now, so that three frames end before two of the slow one
+  d.advance(9);
+  EXPECT_EQ(members(d.t, 8, 9), (list{1}));
+}
+
+/// Only one that has nothing to do may have become faster meanwhile.
+TEST(turns, a_replica_that_computes_is_not_tried_again) {
+  deciding d;
+  d.warm_up(2500, 1000);
+  d.advance(8);
+  for (int f = 8; f < 30; ++f) {
+    d.fast(1000);
+    d.advance(f + 1);
+    EXPECT_EQ(members(d.t, f, f + 1), (list{1})) << f;
+  }
+}
+
+TEST(turns, wait_for_room_to_tell_them) {
+  const plan p(0);
+  turns_of r(p, 0, 1);
+  const auto slots = static_cast<std::int64_t>(runtime::turn_slots(1));
+  std::int64_t done = 0, known = 0;
+  for (int i = 0; i < 3 * slots; ++i) {
+    r.advance(known, 3 * slots);
+    while (r.t.known(known)) ++known;
+    for (; done < known; ++done) r.tell_time(done == 0 ? 1 : 2, 0, done == 0 ? 1'000'000 : 1000), r.box.advance();
+  }
+  EXPECT_EQ(known, slots);
+  r.end.take();
+  r.advance(known, 3 * slots);
+  EXPECT_FALSE(r.t.known(known)) << "the other replica has no room";
+  r.end.take();
+  r.advance(known, 3 * slots);
+  EXPECT_TRUE(r.t.known(known) && !r.t.known(known + 1));
 }
 
 /// A replica that would take longer than all that waits elsewhere gets a frame now and then: it may have become faster.

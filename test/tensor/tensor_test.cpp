@@ -37,14 +37,16 @@ TEST(type, is_a_shape_with_elements) {
 
 TEST(type, says_what_integers_stand_for) {
   using tensor::number;
-  static constexpr float scales[]{0.5f, 0.25f}, others[]{0.5f, 0.125f};
-  static constexpr std::int32_t zeros[]{3, 128}, other_zeros[]{4, 128};
+  static constexpr float scales[]{0.5f, 0.25f}, others[]{0.5f, 0.125f}, first_scales[]{1.0f, 0.25f};
+  static constexpr std::int32_t zeros[]{3, 128}, other_zeros[]{4, 128}, last_zeros[]{3, 127};
   constexpr tensor::quantization each{scales, zeros, 1}, same{scales, zeros, 1}, other{others, zeros, 1},
-      rows{scales, zeros, 2}, moved{scales, other_zeros, 1}, symmetric{scales, {}, 1};
+      rows{scales, zeros, 2}, moved{scales, other_zeros, 1}, symmetric{scales, {}, 1}, first{first_scales, zeros, 1},
+      last{scales, last_zeros, 1}, more{scales}, one{meta::view<float>(scales, 1)};
   const tensor::shape s{1, 2, 8, 8};
   const auto of = [&](const tensor::quantization* q) { return tensor::type(s, number::uint8, q); };
   EXPECT_EQ(of(&each), of(&same));
-  for (const auto* q : {&other, &rows, &moved, &symmetric}) EXPECT_NE(of(&each), of(q));
+  for (const auto* q : {&other, &rows, &moved, &symmetric, &first, &last}) EXPECT_NE(of(&each), of(q));
+  EXPECT_NE(of(&one), of(&more));
   EXPECT_NE(of(&each), of(nullptr));
 }
 
