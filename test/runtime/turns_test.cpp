@@ -199,7 +199,10 @@ TEST(turns, wait_for_room_to_tell_them) {
   for (int i = 0; i < 3 * slots; ++i) {
     r.advance(known, 3 * slots);
     while (r.t.known(known)) ++known;
-    for (; done < known; ++done) r.tell_time(done == 0 ? 1 : 2, 0, done == 0 ? 1'000'000 : 1000), r.box.advance();
+    for (; done < known; ++done) {
+      r.tell_time(done == 0 ? 1 : 2, 0, done == 0 ? 1'000'000 : 1000);
+      r.box.advance();
+    }
   }
   EXPECT_EQ(known, slots);
   r.end.take();
