@@ -147,7 +147,7 @@ constexpr unit_check check_unit(const unit& on, std::span<const int> cores, unsi
       if (on.count <= 0) return {too_few_threads, on.count};
       if (on.count > max_threads) return {too_many_threads, on.count};
       break;
-    default:  // accelerators
+    case unit::kind::gpu:
       if (on.index < 0) return {gpu_number_negative, on.index};
       if ((processors & bit(on.processor())) == 0) return {unit_without_backend, on.index};
       break;
