@@ -141,7 +141,7 @@ deployment read_packages(const fs::path& folder) {
   deployment out;
   std::map<std::string, std::string> manifests;  // by host, so that the digest does not depend on an order
   std::map<int, std::string> ranks;
-  std::error_code failed;  // what cannot be read is no package
+  std::error_code failed;  // what cannot be read is not a package
   for (const auto& host : fs::directory_iterator(folder, failed)) {
     for (const auto& inner : fs::directory_iterator(host.path(), failed)) {
       if (!fs::exists(inner.path() / "manifest.json", failed)) continue;

@@ -34,7 +34,7 @@ struct difference {
   }
   /// max |a - b| / max |b|; max |a - b| if all b are zeros.
   double relative() const { return expected > 0 ? largest / expected : largest; }
-  /// What is compared with a tolerance: relative(), or the share of unequal numbers if they are no reals.
+  /// What is compared with a tolerance: relative(), or the share of unequal numbers if they are not reals.
   double of(dice::tensor::number type) const {
     if (type == dice::tensor::number::float32) return relative();
     return numbers > 0 ? static_cast<double>(unequal) / static_cast<double>(numbers) : 0;

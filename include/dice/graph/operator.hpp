@@ -33,7 +33,7 @@ concept copy_operator = requires {
 /// Shape of the output for inputs of shapes `in`. Throws model_error.
 template <class Op> constexpr tensor::shape infer(const Op& op, shapes in) {
   if constexpr (requires { op.infer(in); }) {
-    static_assert(!activation_operator<Op>, "an operator with a shape rule is no function of each element");
+    static_assert(!activation_operator<Op>, "an operator with a shape rule is not a function of each element");
     return op.infer(in);
   } else return in[0];
 }
@@ -43,7 +43,7 @@ template <class Op>
 constexpr tensor::region input_region(const Op& op, int k, const tensor::region& out, shapes in,
                                       const tensor::shape& result) {
   if constexpr (requires { op.input_region(k, out, in, result); }) {
-    static_assert(!activation_operator<Op>, "an operator with a region rule is no function of each element");
+    static_assert(!activation_operator<Op>, "an operator with a region rule is not a function of each element");
     return op.input_region(k, out, in, result);
   } else return out;
 }

@@ -148,7 +148,7 @@ DICE_ON_GPUS constexpr samples samples_of(const sampled_axis& a, int k) {
   samples s;
   if (a.from == coordinates::tf_crop_and_resize) {
     const float x = detail::source_of(a, k);
-    s.beyond = !(x >= 0 && x <= static_cast<float>(a.in - 1));  // also if x is no number, or too large for an int
+    s.beyond = !(x >= 0 && x <= static_cast<float>(a.in - 1));  // also if x is not a number, or too large for an int
     if (s.beyond) return s;
   }
   const auto [below, t, half] = detail::place_of(a, k);

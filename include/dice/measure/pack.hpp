@@ -81,8 +81,8 @@ namespace detail {
   text::print(text::table_text(lines, 1));
 }
 
-/// Writes the file beside the program at its first start, in one process of each host. If that fails, it is no error: then
-/// each start packs the weights.
+/// Writes the file beside the program at its first start, in one process of each host. If that fails, it is not an error:
+/// then each start packs the weights.
 [[gnu::cold]] inline void pack_at_first_start(const runtime::program& p) {
   if (channels::launched().local_rank != 0 || weights::program_path().empty() || !weights::packed_beside().empty()) return;
   try {

@@ -24,7 +24,7 @@ class bounds {
       double energy = infinity;
       for (const auto& d : p.devices) {
         const double t = p.kinds[d.kind].seconds[k + 1] - p.kinds[d.kind].seconds[k];
-        // A newly used device draws its idle power for the whole period, which is no shorter than t.
+        // A newly used device draws its idle power for the whole period, which is not shorter than t.
         energy = std::min(energy, (again ? d.busy_watts - d.idle_watts : d.busy_watts) * t);
       }
       rest_energy_[k] = rest_energy_[k + 1] + energy;

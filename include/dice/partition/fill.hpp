@@ -8,7 +8,7 @@
 // A stage that begins later can end wherever one that begins earlier can, so the latest start at each node is enough, unless
 // the earlier stage ends before the later one begins. Then the later stage's device can be skipped, which is as good if all
 // connections are alike, memory is never short and messages cost devices no time. Otherwise a quick probe tries only the
-// starts that leave the most time, and a whole probe tries all of them, each up to the next start that is no worse.
+// starts that leave the most time, and a whole probe tries all of them, each up to the next start that is not worse.
 #pragma once
 
 #include "dice/partition/goal.hpp"

@@ -68,7 +68,7 @@ template <class Map, finding F>
 using entry_found = typename decltype(entry_at<F.position>(static_cast<const typename normal<Map>::type*>(nullptr)))::type;
 template <class Map, finding F> using unit_found = typename platform::dev_traits<entry_found<Map, F>>::unit_type;
 template <class Map, finding F> using listed = typename decltype(pick<F.index>(entry_found<Map, F>{}))::type;
-/// The ends of what is listed, and the first that is no layer of the network.
+/// The ends of what is listed, and the first that is not a layer of the network.
 template <class T> using first_of = typename ends<T>::first;
 template <class T> using last_of = typename ends<T>::last;
 template <class Net, class T> using foreign_end = std::conditional_t<(id_of<Net, first_of<T>> < 0), first_of<T>, last_of<T>>;

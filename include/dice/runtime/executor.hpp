@@ -372,7 +372,7 @@ class executor {
   std::int64_t oldest_ = 0;              ///< first frame that is not done here
   std::int64_t left_ = 0;                ///< frames whose outputs have all left here
   std::atomic<std::int64_t> frame_{0};   ///< worked on last
-  /// Since when the rank's thread has been in a function that may hang, or `never`: waiting is no work.
+  /// Since when the rank's thread has been in a function that may hang, or `never`: waiting is not work.
   std::atomic<std::int64_t> works_since_{never};
   std::vector<std::int64_t> entered_at_;  ///< when each of the frames in flight entered, by frame modulo in_flight
   std::vector<slot_state> slots_;

@@ -21,7 +21,7 @@ struct thread_plan {
 
 /// Threads for unit `u` (with `listed` cores) in the calling thread, whose affinity is set for cores<…>. The cores of a
 /// `cpu` are shared by `sharers` ranks. `online` cores exist; `remedy` ends the warning.
-/// `bound`: the user chose the process's cores, so that a `cpu` of a single core is no mistake.
+/// `bound`: the user chose the process's cores, so that a `cpu` of a single core is not a mistake.
 inline thread_plan engage(const platform::unit& u, std::span<const int> listed, int sharers, int online,
                           const std::string& remedy, bool bound = false) {
   using kind = platform::unit::kind;

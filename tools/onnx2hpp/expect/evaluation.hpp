@@ -18,7 +18,7 @@ class evaluation {
 
   using input_values = std::function<const float*(int layer)>;
   using observer = std::function<void(int layer, const float* values)>;
-  /// Computes one frame; `see` is called for each layer that is no graph output, in order. Several threads may call it.
+  /// Computes one frame; `see` is called for each layer that is not a graph output, in order. Several threads may call it.
   void run(const input_values& input, const observer& see) const;
 
  private:

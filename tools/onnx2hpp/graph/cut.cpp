@@ -155,7 +155,7 @@ std::int64_t weights_of(const value& v) {
 }  // namespace
 
 kept kept_by(const partial_graph& g, const std::vector<std::string>& outputs) {
-  static const std::set<std::string> sized{"OneHot", "Resize", "Upsample"};  // their real constants are no weights
+  static const std::set<std::string> sized{"OneHot", "Resize", "Upsample"};  // their real constants are not weights
   kept out;
   const auto count = [&](const std::vector<std::size_t>& order, std::size_t& nodes, std::int64_t& weights) {
     std::set<std::string> counted;

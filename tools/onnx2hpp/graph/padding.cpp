@@ -57,7 +57,7 @@ void fold_padding(network& net) {
     if (conv) {
       made.get_if<ops::conv>()->pads = *pads;
     } else {
-      // Zeros are no larger than other elements of a window, which must have one.
+      // Zeros are not larger than other elements of a window, which must have one.
       bool fits = is_never_negative(of) && pool->dilations == std::array{1, 1};
       for (std::size_t w = 0; w < 4; ++w) fits = fits && (*pads)[w] < pool->kernel[w % 2];
       if (!fits) continue;

@@ -26,7 +26,7 @@ class matcher : pattern {
  public:
   using pattern::pattern;
 
-  /// Layer `l` as an operation on one layer; none if it is no such function.
+  /// Layer `l` as an operation on one layer; none if it is not such a function.
   std::optional<std::pair<operation, int>> function_of(int l) const {
     if (!get<ops::mul>(l) && !get<ops::div>(l)) return {};
     if (const auto& of = at(l).operands; of.size() == 2 && get<ops::mul>(l))  // x may be a product itself

@@ -40,7 +40,7 @@ parameter placed(const parameter& p, const order& axes) {
   return out;
 }
 
-/// The range of axes [first, last) where the tensor has the value's; none if it is no range there.
+/// The range of axes [first, last) where the tensor has the value's; none if it is not a range there.
 std::optional<std::pair<int, int>> range(int first, int last, const order& axes) {
   int least = max_rank, most = -1;
   for (int a = first; a < last; ++a) {

@@ -77,7 +77,7 @@ void import_gemm(node_context& n) {
 const importer known_gemm(
     "Gemm", import_gemm, 1, "alpha beta transA transB",
     "B constant; becomes MatMul if A has several rows, and also Transpose, Mul and Add if A is transposed "
-    "or C is no constant row");
+    "or C is not a constant row");
 
 }  // namespace
 }  // namespace onnx2hpp

@@ -15,7 +15,7 @@ namespace onnx2hpp {
 class external_data {
  public:
   explicit external_data(const std::filesystem::path& model);
-  /// The file at `location`, mapped. Throws unusable_file, or file_error if `location` is no name of a file.
+  /// The file at `location`, mapped. Throws unusable_file, or file_error if `location` is not the name of a file.
   std::shared_ptr<const file_map> open(const std::string& location);
   /// All files opened so far, as the model's folder joined with their locations, sorted.
   std::vector<std::filesystem::path> files() const;

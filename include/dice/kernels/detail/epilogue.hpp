@@ -121,7 +121,7 @@ struct call {
         output_pitch(t.output.pitch),
         stored(t.stored) {}
 
-  /// Elements from one plane of the output, or of operand k, to the next; `dense` if it is no part of a larger tensor.
+  /// Elements from one plane of the output, or of operand k, to the next; `dense` if it is not part of a larger tensor.
   std::int64_t output_plane(std::int64_t dense) const { return output_pitch ? output_pitch : dense; }
   std::int64_t plane(std::size_t k, std::int64_t dense) const { return pitch(k) ? pitch(k) : dense; }
   std::int64_t pitch(std::size_t k) const { return k < stored.size() ? stored[k].pitch : 0; }

@@ -11,7 +11,7 @@ namespace dice::ops::detail {
 /// of the result's.
 struct joining {
   int equal = 0;            ///< leading axes with equal extents
-  std::int64_t joined = 0;  ///< 0: the next axis is no such one, and must stay whole
+  std::int64_t joined = 0;  ///< 0: the next axis is not such an axis, and must stay whole
 
   constexpr joining(const tensor::shape& in, const tensor::shape& result) {
     while (equal < in.rank && equal < result.rank && in[equal] == result[equal]) ++equal;
