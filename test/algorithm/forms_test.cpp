@@ -51,7 +51,10 @@ static_assert(form(cut({0, 32, 1}, {1, 16, 5}), {{1, 56, 7}}) == either);
 static_assert(form(ops::resize{.factors = {1, 1, 2, 2}}, {s}) == either &&
               form(ops::resize{.factors = {1, 2, 1, 1}}, {s}) == plain);
 constexpr auto mean = [](bool channels, bool keep) {
-  return ops::reduce{.over = {false, channels, true, true}, .keep = keep};
+  ops::reduce out;  // clang 14 evaluates no designated initialisers here
+  out.over = {false, channels, true, true};
+  out.keep = keep;
+  return out;
 };
 static_assert(form(mean(false, true), {s}) == blocked && form(mean(false, false), {{2, 32, 5, 7}}) == blocked);
 static_assert(form(mean(false, false), {s}) == plain && form(mean(true, true), {s}) == plain);

@@ -22,11 +22,15 @@
 
 namespace {
 
-/// Allocations by this thread.
+/// Allocations by this thread. Clang's sanitizers define `new` themselves; then none are counted.
 thread_local std::int64_t allocations = 0;
 
 }  // namespace
 
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if !__has_feature(thread_sanitizer) && !__has_feature(address_sanitizer)
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   ++allocations;
   if (void* out = std::malloc(bytes)) return out;
@@ -34,6 +38,7 @@ thread_local std::int64_t allocations = 0;
 }
 [[gnu::noinline]] void operator delete(void* at) noexcept { std::free(at); }
 [[gnu::noinline]] void operator delete(void* at, std::size_t) noexcept { std::free(at); }
+#endif
 
 namespace {
 
