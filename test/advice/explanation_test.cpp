@@ -357,7 +357,7 @@ TEST(explain, looks_for_better_mappings_once) {
   auto f = app::cluster_model_of<sample::network, on_slow, lab>;
   f.advise = [](const advice::cluster_model&, const runtime::program& p, const report::seen_run&) {
     ++asked;
-    advice::assessment out{{}, "It would be better.\n", "\"better\": 7"};
+    advice::assessment out{{}, "It would be better.\n", {"\"better\": 7"}};
     out.expected.group_seconds.resize(p.plan.groups.size(), 1e-3);
     out.expected.links.resize(static_cast<std::size_t>(p.ranks() * p.ranks()), {1e9, 1e-6});
     out.expected.message_seconds.resize(static_cast<std::size_t>(p.ranks()));
