@@ -65,7 +65,7 @@ void find_in_host(const host_facts& h, bool alone, std::vector<finding>& out) {
     error(fmt::format("other hosts cannot reach it by this name; use {}", quote(h.hostname)));
 }
 
-/// Emulated hosts share a running system, but no hostname.
+/// Emulated hosts share a running system, but have different hostnames.
 void find_twins(const std::vector<host_facts>& hosts, std::vector<finding>& out) {
   for (auto b = hosts.begin(); b != hosts.end(); ++b)
     if (const auto a = std::ranges::find_if(
@@ -96,7 +96,7 @@ std::string ssh_remedy(const std::string& to, const std::string& why) {
   return fmt::format("see what ssh {} says", sh_quote(to));
 }
 
-/// Hosts that another does not let in for the same reason are one finding; hosts that were not reached have theirs already.
+/// Hosts that another host rejects for the same reason make one finding; hosts that were not reached have theirs already.
 void find_ssh(const cluster_facts& cluster, std::vector<finding>& out) {
   const bool none = starting_hosts(cluster).empty();
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> from;

@@ -1,4 +1,4 @@
-// What the hosts of a cluster are, what connects them, and what is wrong with them.
+// The hosts of a cluster, their connections, and what is wrong with them.
 #pragma once
 
 #include "host_facts.hpp"
@@ -27,7 +27,7 @@ cluster_facts survey(const remote& hosts, const words& names, const std::string&
 /// In the order of the hosts.
 std::vector<finding> findings_of(const cluster_facts& cluster);
 
-/// The hosts that can start a job, because they reach all others by ssh.
+/// The hosts that can start a job, since they reach all others by ssh.
 std::vector<std::string> starting_hosts(const cluster_facts& cluster);
 
 /// Reports all findings; returns whether one is an error.

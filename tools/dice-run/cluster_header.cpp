@@ -66,7 +66,7 @@ int operations_in_a_cycle(const host_facts& h, const core_facts& c) {
   return std::ranges::count(four, c.part) != 0 ? 32 : std::ranges::count(two, c.part) != 0 ? 16 : 8;
 }
 
-/// GFLOPS of some cores; without what threads of one core share.
+/// GFLOPS of some cores; threads of one core count once.
 double peak(const host_facts& h, const std::vector<core_facts>& cores) {
   std::map<std::string, double> each;
   for (const auto& c : cores)
@@ -113,10 +113,10 @@ std::string with_memory(const known& k, std::int64_t memory) {
   return out + ">";
 }
 
-/// A board for which there is only what was found.
+/// An unknown board, described by what was found on it.
 std::string estimated(const host_facts& h, const std::string& name) {
   const auto clusters = clusters_of(h);
-  // The cores of a cluster have a part of the board's memory speed, of which one core alone shows some.
+  // The cores of a cluster get part of the board's memory speed, and one core alone shows some of it.
   const double memory_speed = h.fill_gbytes_per_s > 0 ? h.fill_gbytes_per_s : 4;
   std::string out = fmt::format("dice::board<{}, {}", cpp_string(name), ram(h.memory));
   for (const auto& cores : clusters)
@@ -172,7 +172,7 @@ std::string dice_board_of(const host_facts& h) {
   static const std::map<unsigned, const char*> cores{{0xd03, "cortex-a53"}, {0xd05, "cortex-a55"}, {0xd07, "cortex-a57"},
                                                      {0xd08, "cortex-a72"}, {0xd09, "cortex-a73"}, {0xd0a, "cortex-a75"},
                                                      {0xd0b, "cortex-a76"}, {0xd0c, "neoverse-n1"}};
-  // Of different cores, the one with the fewest instructions; the compiler's default, if one is not known.
+  // If cores differ, the one with the fewest instructions; if one is unknown, the compiler's default.
   unsigned least = 0xfff;
   for (const auto& c : h.cores) least = std::min(least, c.implementer == 0x41 && cores.contains(c.part) ? c.part : 0);
   return cores.contains(least) ? fmt::format("-mcpu={}", cores.at(least)) : "generic";
@@ -241,7 +241,7 @@ std::vector<board_kind> kinds_of(const std::vector<host_facts>& hosts) {
   }
   for (auto& k : out) {
     auto h = hosts[k.hosts.front()];
-    // The others may have been busy with other work.
+    // Some of them may have been busy with other work.
     for (const auto i : k.hosts) h.fill_gbytes_per_s = std::max(h.fill_gbytes_per_s, hosts[i].fill_gbytes_per_s);
     k.cross = h.architecture != here.machine;
     auto alias = identifier(h.host);

@@ -1,4 +1,4 @@
-// The cluster as a C++ header: `machines`, of dice::boards where they are recognised, and boards of its own elsewhere.
+// The cluster as a C++ header: `machines`, of dice::boards where they are recognised, and boards of its own otherwise.
 #pragma once
 
 #include "check.hpp"

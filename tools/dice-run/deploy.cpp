@@ -29,7 +29,7 @@ constexpr const char* nothing_done = "nothing was switched on any host";
 
 struct prepared {
   std::string folder, current;
-  words missing, staged;  ///< files to be copied, and those that the host has already, but not in the version's folder
+  words missing, staged;              ///< files to copy, and those that the host already has outside the version's folder
   std::int64_t bytes = 0, free = -1;  ///< free: -1 if it is not known
 };
 
@@ -53,7 +53,7 @@ prepared read(const package& p, const outcome& result) {
   return out;
 }
 
-/// Throws a run_error with `messages`, if there are any, that ends with `consequence`.
+/// If there are `messages`, throws a run_error with them, and with `consequence` at the end.
 void stop_if(std::vector<std::string> messages, const std::string& consequence) {
   if (messages.empty()) return;
   messages.push_back(consequence);
@@ -95,7 +95,7 @@ std::vector<prepared> prepare(const site& s) {
   return out;
 }
 
-/// How much all hosts have, and which is the slowest.
+/// How much all hosts have got so far, and which is the slowest.
 class copied_so_far {
  public:
   copied_so_far(const words& hosts, const std::vector<prepared>& states)
@@ -172,7 +172,8 @@ std::vector<std::string> remember(const site& s, const host_locks& locks, const 
   return failures(locks.locked(), s.run_all(locks.locked(), scripts::remember, members));
 }
 
-/// All locked hosts get the versions `to`, or, if one of them fails, all get those of before back. `done` says the former.
+/// Switches all locked hosts to the versions `to` or, if one of them fails, all back to their old ones. `done` is the
+/// message in the first case.
 void switch_all(const site& s, const host_locks& locks, const std::vector<versions>& to, const std::string& done) {
   locks.require();
   const auto all = reached(locks);
@@ -190,7 +191,7 @@ void switch_all(const site& s, const host_locks& locks, const std::vector<versio
   const auto results = change(hosts, false);
   auto wrong = failures(hosts, results);
   if (wrong.empty()) return if_interrupted(done);
-  words changed;  // also hosts that are not reached: a connection can end when the host has switched
+  words changed;  // including hosts that are not reached: a connection can end after the host has switched
   for (std::size_t i = 0; i < hosts.size(); ++i)
     if (!results[i].failure.empty() || !results[i].out.empty()) changed.push_back(hosts[i]);
   const std::string now = failures(changed, change(changed, true)).empty()
@@ -221,7 +222,7 @@ void warn_of_job(const std::vector<host_state>& all, const char* version) {
                                   version));
 }
 
-/// Hosts that had the current version, and are not in the plan any more.
+/// Names the hosts that had the current version but are no longer in the plan.
 void say_who_left(const std::vector<host_state>& all) {
   for (const auto& h : all)
     if (!h.planned && !h.current.empty())
@@ -238,9 +239,8 @@ void warn_of_unreached(const std::vector<host_state>& all) {
                  h.failure, h.host));
 }
 
-/// Throws run_error if one of the hosts that are to be forgotten is not remembered, as one with a wrong name, or one that
-/// was forgotten before: the previous version still names it. The current one does only if a deploy that forgot it was cut
-/// off.
+/// Throws run_error if one of the hosts to forget is not remembered: its name is wrong, or it was forgotten before. The
+/// previous version may still name such a host; the current one does only if a deploy that forgot it was cut off.
 void require_known(const site& s, const std::vector<host_state>& all, const words& forgotten) {
   words known;
   for (const auto& h : all)

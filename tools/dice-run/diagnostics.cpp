@@ -11,7 +11,7 @@ namespace dice_run {
 
 namespace {
 
-std::string unsaid, conclusion;  // why what was said has not arrived; what was done
+std::string unsaid, conclusion;  // why output did not arrive; what was done
 
 }  // namespace
 

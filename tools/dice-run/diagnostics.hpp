@@ -22,23 +22,23 @@ struct usage_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What report and say of this program get, instead of the terminal, if it is set: for tests.
+/// For tests: if it is set, it gets the texts of report and say instead of the terminal.
 inline std::function<void(std::string_view text)> listener;
 
 /// One line to stderr, as "dice-run: KIND: TEXT", safe for a terminal. KIND is error, warning or note.
 void report(std::string_view kind, std::string_view text);
 
-/// Text to stdout, safe for a terminal. If it does not arrive, no command stops half done: main reports it at the end.
+/// Text to stdout, safe for a terminal. If it does not arrive, no command stops halfway: main reports that at the end.
 void say(std::string_view text);
 
-/// The same for a line that says what a command has done. Who cannot read it there, or interrupts what is left to do, reads
-/// it on stderr.
+/// The same for a line that says what a command has done. If stdout does not take it, or the rest of the command is
+/// interrupted, stderr gets it.
 void conclude(const std::string& line);
 
-/// `what` went wrong at the end of a command: after what it has done, if something concluded.
+/// The message that `what` went wrong at the end of a command, after what the command has done, if conclude() was called.
 std::string after_all(const std::string& what);
 
-/// Throws std::runtime_error, with the reason, unless the standard output has taken all that was said.
+/// Throws std::runtime_error, with the reason, unless the standard output has taken everything that was said.
 void require_said();
 
 /// Text from anywhere in quotes, made safe for a terminal.

@@ -25,7 +25,7 @@ namespace dice_run {
 
 namespace {
 
-/// A folder that only this user can see, and that is removed with all that is in it.
+/// A folder that only this user can see, and that is removed with its contents.
 class temporary_folder {
  public:
   temporary_folder() {
@@ -58,15 +58,15 @@ void copy_file(const std::string& from, dice::files::writer& out) {
   if (!in.eof()) throw run_error(fmt::format("{} cannot be read on this machine", quote(from)));
 }
 
-/// Brings files of the host here, and writes the page: all of them, or none. rsync replaces whatever has the name of its
-/// target; a writer follows links, and writes to devices and pipes.
+/// Fetches files of the host and writes the page: all of them, or none. rsync replaces whatever has the name of its target;
+/// a writer follows links, and writes to devices and pipes.
 void fetch(const site& s, const std::string& host, const std::vector<std::pair<std::string, std::string>>& fetched,
            const std::string& page, const std::string& page_file) {
   const temporary_folder own;
   try {
     std::vector<std::unique_ptr<dice::files::writer>> files;
     for (const auto& [there, here] : fetched) {
-      // Each has a name of its own: rsync takes a file of the same size and time for the same.
+      // Each needs its own name: rsync takes a file of the same name, size and time for the same file.
       const auto copy = fmt::format("{}/{}", own.path(), files.size());
       const auto copied = s.hosts->fetch(host, there, copy);
       if (copied.failure.empty() && copied.err.find("No space left on device") != std::string::npos)
@@ -81,7 +81,7 @@ void fetch(const site& s, const std::string& host, const std::vector<std::pair<s
       files.back()->write(page);
     }
     dice::files::commit_all(files);
-  } catch (const dice::files::error& e) {  // not on a host, of which most messages speak
+  } catch (const dice::files::error& e) {  // on this machine, while most messages are about hosts
     std::string text = e.what();
     if (const auto at = text.find(" cannot be written: "); at != std::string::npos)
       text.insert(at + std::string_view(" cannot be written").size(), " on this machine");

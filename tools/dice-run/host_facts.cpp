@@ -20,7 +20,7 @@ std::pair<std::string, std::string> split(std::string_view line) {
   return {std::string(line.substr(0, at)), std::string(line.substr(rest))};
 }
 
-/// What follows ':' in a line of /proc/cpuinfo.
+/// The text after ':' in a line of /proc/cpuinfo.
 std::string_view after_colon(std::string_view line) {
   const auto at = std::min(line.find(':'), line.size());
   return line.substr(std::min(line.find_first_not_of(": \t", at), line.size()));
@@ -139,7 +139,7 @@ host_facts ask_host(const remote& hosts, const std::string& host, const std::str
   out.failure = hosts.obstacle(host, script, "ready");
   const bool ready = out.failure.empty();
   out.ssh_seconds = duration<double>(steady_clock::now() - begin).count();
-  // The shortest of some round trips says the time there most exactly.
+  // The shortest of several round trips gives the time there most exactly.
   for (int i = 0; ready && i < 5; ++i) {
     const auto asked = system_clock::now();
     script.write("clock\n");

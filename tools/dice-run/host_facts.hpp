@@ -42,7 +42,7 @@ struct host_facts {
 /// `printed` by the script; `others` are its arguments from the second on.
 void read_facts(std::string_view printed, const std::vector<std::string>& others, host_facts& out);
 
-/// Runs the script on `host`. `place`: where deployments go. Throws nothing if the host is not reached.
+/// Runs the script on `host`. `place`: where deployments go. Does not throw if the host is not reached.
 host_facts ask_host(const remote& hosts, const std::string& host, const std::string& place,
                     const std::vector<std::string>& others);
 

@@ -39,7 +39,7 @@ void host_locks::lock(const site& s, const words& hosts) {
 }
 
 host_locks::host_locks(const site& s, const words& left_out) {
-  lock(s, {s.plan.hosts[0]});  // of two that begin at once, the one that gets the first host goes on
+  lock(s, {s.plan.hosts[0]});  // if two begin at once, the one that gets the first host goes on
   lock(s, {s.plan.hosts.begin() + 1, s.plan.hosts.end()});
   for (;;) {
     states = s.survey(left_out);

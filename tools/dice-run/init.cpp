@@ -59,7 +59,7 @@ std::string sysroot_script() {
   return "DICE/scripts/sysroot";
 }
 
-/// A name for packages and the network's namespace, from what `text` has of letters and digits.
+/// A name for packages and the network's namespace, from the letters and digits of `text`.
 std::string name_from(const std::string& text) {
   std::string out;
   for (const unsigned char c : text)
@@ -198,7 +198,7 @@ std::string readme_text(const std::string& name, const std::string& network, con
   const std::string to = folder.empty() ? "" : " --to " + sh_quote(folder);
   std::string before, options;
   const host_facts* cross = nullptr;
-  // A program fits newer libraries than those that it was linked with.
+  // A program also runs with newer libraries than those that it was linked with.
   const auto minor = [](const host_facts& h) {
     return std::atoi(h.glibc.substr(std::min(h.glibc.find('.') + 1, h.glibc.size())).c_str());
   };
@@ -275,7 +275,7 @@ void require_place(const fs::path& folder) {
         fmt::format("nothing can be written in {}: {}; name another FOLDER", quote(top.string()), std::strerror(errno)));
 }
 
-/// All files or none; never over others.
+/// Writes all files or none, and never replaces any.
 void write_project(const fs::path& folder, const std::vector<std::pair<std::string, std::string>>& files) {
   std::error_code failed;
   fs::create_directories(folder, failed);

@@ -31,7 +31,7 @@ int wait_until_up(const site& s, const deployment& deployed, const std::string& 
   std::vector<std::string> lost;
   while (s.hosts->seconds() - begin < 20 && !interruption::happened()) {
     s.hosts->pause(0.5);
-    const auto all = s.survey({}, deployed.hosts);  // also if the host is lost that has named them
+    const auto all = s.survey({}, deployed.hosts);  // even if the host that named them is lost
     const auto of = [&](const std::string& host) { return std::ranges::find(all, host, &host_state::host); };
     const auto& first = *of(starter);
     const auto phase = first.of_job("phase");
@@ -75,8 +75,8 @@ int wait_until_up(const site& s, const deployment& deployed, const std::string& 
   return 0;
 }
 
-/// Starts the job on `starter`, or if that is empty on the host of rank 0, while no other dice-run changes anything. Returns
-/// what is deployed, or nothing if starting failed when an interruption had happened.
+/// Starts the job on `starter` or, if that is empty, on the host of rank 0, while no other dice-run changes anything.
+/// Returns what is deployed, or nothing if starting failed after an interruption.
 std::optional<deployment> start_alone(const site& s, std::string& starter, const start_options& opts) {
   const host_locks locks(s);
   const auto deployed = require_ready(locks.states, s);
@@ -178,11 +178,11 @@ stopped stop_on(const site& s, const words& hosts) {
 
 namespace {
 
-/// Ends the job and all its processes on all hosts, also those that are `known` to have it. What it has found is said by the
-/// function that it returns, which returns the exit code.
+/// Ends the job and all its processes on all hosts, including those that are `known` to have it. Returns a function that
+/// prints the outcome and returns the exit code.
 std::function<int()> end_job(const site& s, const words& known) {
   if_interrupted("what still runs is not known; run dice-run stop again");
-  constexpr int rounds = 3;  // a host that was asked first may have got new processes meanwhile
+  constexpr int rounds = 3;  // a host that was asked early may have new processes by now
   std::vector<std::string> wrong;
   int found = 0;
   bool left = true;

@@ -20,7 +20,7 @@ int start(const site& s, const start_options& opts);
 
 /// Runs the job with these options and waits for its end; rank 0 writes the files of `fetched`, which come to this machine:
 /// names on the host and here. What the job printed is returned, and written to `page_file`, unless that is "". Throws
-/// run_error if it fails: then none of the files is written.
+/// run_error if it fails; then none of the files are written.
 std::string run_and_fetch(const site& s, const words& options,
                           const std::vector<std::pair<std::string, std::string>>& fetched,
                           const std::string& page_file = {});
@@ -28,12 +28,12 @@ std::string run_and_fetch(const site& s, const words& options,
 /// Why the job's last failed run did so, from its log on `host`, or "".
 std::string reason_on(const site& s, const std::string& host);
 
-/// Prints the last `lines` lines of the log on `host`, with names: the job has `host_of_rank`. With `follows` also those
-/// that come, until the job ends or `follows` returns false.
+/// Prints the last `lines` lines of the log on `host`, with the names from the job's `host_of_rank`. With `follows`, also
+/// prints new lines, until the job ends or `follows` returns false.
 void print_log(const site& s, const std::string& host, const words& host_of_rank, int lines,
                const std::function<bool()>& follows = {});
 
-/// Ends the job and all its processes on all hosts, also those that are `known` to have it. Returns the exit code.
+/// Ends the job and all its processes on all hosts, including those that are `known` to have it. Returns the exit code.
 int stop_job(const site& s, const words& known = {});
 
 /// Throws run_error unless all hosts answer, have the same version, and run nothing of the deployment. Returns what is

@@ -9,11 +9,11 @@ namespace dice_run {
 
 namespace {
 
-// std::regex takes stack for each character of what it matches, and lines come from anywhere.
+// std::regex uses stack for each character that it matches, and lines come from anywhere.
 constexpr std::size_t longest = 1000;
 constexpr std::string_view of_program = "dice: error: ";
 
-/// mpirun also writes a rank's tag in the middle of a line, where it has begun to read again.
+/// mpirun also writes a rank's tag in the middle of a line, where a new read began.
 std::string without(std::string_view tag, std::string_view text) {
   std::string out;
   for (std::size_t at; (at = text.find(tag)) != text.npos; text.remove_prefix(at + tag.size())) out += text.substr(0, at);
@@ -40,7 +40,7 @@ std::string reason_in(std::span<const std::string> lines, const std::string& mpi
       continue;
     }
     has_begun = has_begun || parsed.rank >= 0;
-    if (error.empty() && text.find("error: ") != std::string::npos)  // who quotes it says itself that it is one
+    if (error.empty() && text.find("error: ") != std::string::npos)  // a line that quotes an error is one itself
       error = text.substr(text.starts_with(of_program) ? of_program.size() : 0);
     if (complaint.empty() && std::regex_search(text, found, of_mpirun)) complaint = "mpirun: " + found.suffix().str();
     if (of_ssh.empty() && std::regex_search(text, found, ssh)) of_ssh = found[0];

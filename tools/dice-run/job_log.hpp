@@ -20,11 +20,11 @@ struct log_line {
 /// supervisor begin with "TIME dice-run: ".
 log_line parse_log_line(const std::string& line);
 
-/// What these lines of a run say about its failure, in one line that names the host if there is one; "" if they are empty.
-/// If it is mpirun itself that fails, the line also has `mpirun_options`: those that the user has added.
+/// Why a run with these lines failed, in one line that names the host if there is one; "" if they are empty. If mpirun
+/// itself failed, the line also has `mpirun_options`, those that the user added.
 std::string reason_in(std::span<const std::string> lines, const std::string& mpirun_options);
 
-/// Why the last run that has failed did so, in one line that names the host if there is one; "" if no run has.
+/// Why the last failed run failed, in one line that names the host if there is one; "" if no run failed.
 std::string failure_reason(const std::vector<std::string>& log);
 
 /// The line with a name before it: that of the rank's host, of `starter` for mpirun, or "dice-run".

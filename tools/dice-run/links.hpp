@@ -24,7 +24,7 @@ struct link_facts {
 /// All pairs of `hosts` hosts in rounds, in which each host has at most one partner.
 std::vector<std::vector<std::pair<std::size_t, std::size_t>>> rounds_of(std::size_t hosts);
 
-/// Measures each pair; the pairs of a round at once, or all one by one. `progress(done, total)` is called before each
+/// Measures each pair: the pairs of a round at once, or all pairs one by one. `progress(done, total)` is called before each
 /// round. Takes 4 s for a round.
 std::vector<link_facts> measure_links(const remote& hosts, const std::vector<host_facts>& facts, bool one_by_one,
                                       const std::function<void(std::size_t, std::size_t)>& progress);

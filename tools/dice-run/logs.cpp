@@ -38,8 +38,8 @@ void print_log(const site& s, const std::string& host, const words& host_of_rank
 
 namespace {
 
-/// Where the ranks of the job are that `h` has started; if its record does not say it, as those of before, where they are in
-/// the packages here.
+/// The hosts of the ranks of the job that `h` started; if its record does not say, like older records, those of the packages
+/// here.
 words ranks_of(const site& s, const host_state& h) {
   auto out = h.job_rank_hosts();
   return out.empty() ? s.plan.host_of_rank : out;

@@ -68,9 +68,9 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   dice::files::occupy_standard_streams();
-  std::signal(SIGPIPE, SIG_IGN);  // a host that is gone, or a reader of stdout, is an error of one write
-  // Who calls may ignore them. Then the kernel would keep no exit status, and a shell, as the supervisor, could not trap
-  // SIGUSR1.
+  std::signal(SIGPIPE, SIG_IGN);  // if a host or a reader of stdout is gone, one write fails
+  // The caller may ignore these signals. Then the kernel would keep no exit status, and a shell such as the supervisor could
+  // not trap SIGUSR1.
   for (const int signal : {SIGCHLD, SIGUSR1}) std::signal(signal, SIG_DFL);
   try {
     const int code = dice_run::run(argc, argv);

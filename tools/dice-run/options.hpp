@@ -1,4 +1,4 @@
-// What may stand on the command line, and what is said about the rest.
+// The words that a command line may have, and the messages about others.
 #pragma once
 
 #include "remote.hpp"
@@ -19,9 +19,9 @@ CLI::Validator whole_number(long least, long most);
 /// The names in words such as "a,b". Throws usage_error, which names the option, if one is empty.
 words names_of(const std::string& option, const words& given);
 
-/// All options of `app` and its commands that take a text refuse an empty one, as of a variable that is not set. Throws
-/// usage_error if the words of the command line have one as "--option=", which CLI11 takes for the option alone, or have "--" in
-/// the place of a value.
+/// Makes all options of `app` and its commands that take a text refuse an empty one, which an unset variable gives. Throws
+/// usage_error if the command line has one as "--option=", which CLI11 takes for the option alone, or has "--" in the place
+/// of a value.
 void refuse_empty_texts(CLI::App& app, const words& given);
 
 /// What is wrong with a command line that `app` could not parse, and what to do. `given`: its words.

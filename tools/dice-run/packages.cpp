@@ -37,7 +37,7 @@ bool plain_name(const std::string& name) {
 
 using json = nlohmann::json;
 
-/// Throws run_error for a manifest, with what is wrong in it.
+/// Throws a run_error that says what is wrong in a manifest.
 [[noreturn]] void fail(const fs::path& manifest, const std::string& why) {
   throw run_error(fmt::format("{} {}; build the packages again", quote(manifest.string()), why));
 }

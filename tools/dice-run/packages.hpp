@@ -15,14 +15,14 @@ struct package_file {
   std::string sha256;
 };
 
-/// What one host gets.
+/// The package of one host.
 struct package {
   std::string host, board;
   std::vector<int> ranks;
   std::vector<package_file> files;      ///< with manifest.json
   std::filesystem::path folder;         ///< on this machine
   std::string processor;                ///< for which it was compiled, as `uname -m` says it; or ""
-  std::vector<std::string> unlisted{};  ///< what its folder has and manifest.json does not list
+  std::vector<std::string> unlisted{};  ///< files in its folder that manifest.json does not list
 };
 
 /// The packages of all hosts of one build.
@@ -40,8 +40,8 @@ struct deployment {
 /// in . and ./build. Throws usage_error if there is none, or more than one.
 std::filesystem::path find_packages(const std::string& given);
 
-/// Reads the manifests. Throws usage_error if there is none, and run_error if one is missing or damaged, or if they are not
-/// of one deployment.
+/// Reads the manifests. Throws usage_error if there is none, and run_error if one is missing or damaged, or if they belong
+/// to different deployments.
 deployment read_packages(const std::filesystem::path& folder);
 
 }  // namespace dice_run

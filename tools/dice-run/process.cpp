@@ -42,7 +42,7 @@ process::process(const std::vector<std::string>& words, bool own_group) {
   ::posix_spawn_file_actions_adddup2(&files, in[0], 0);
   ::posix_spawn_file_actions_adddup2(&files, out[1], 1);
   ::posix_spawn_file_actions_adddup2(&files, err[1], 2);
-  // This program ignores SIGPIPE; the others shall not.
+  // This program ignores SIGPIPE; those that it starts must not.
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   sigset_t pipe;
@@ -152,8 +152,9 @@ outcome process::finish(std::string_view input, const reader& on_output) {
     }
     if (input.empty()) close_fd(in_);
     pollfd all[]{{in_, POLLOUT, 0}, {out_, POLLIN, 0}, {err_, POLLIN, 0}};
-    // A reader is also asked now and then when nothing comes, so that it can end the program. The program's end counts, too:
-    // others may keep its outputs open, as an ssh that stays in the background for later connections (ControlPersist).
+    // A reader is also called now and then when there is no output, so that it can end the program. Reading also stops when
+    // the program has ended: others may keep its outputs open, such as an ssh that stays in the background for later
+    // connections (ControlPersist).
     const bool has_ended = ended();
     const int ready = ::poll(all, 3, 200);
     if (ready < 0 && errno != EINTR) break;

@@ -16,7 +16,7 @@ struct outcome {
   bool ok() const { return status == 0 && failure.empty(); }
 };
 
-/// Is given what the program has printed on stdout since the last call. Returns false to end it.
+/// Gets what the program has printed on stdout since the last call. Returns false to end the program.
 using reader = std::function<bool(std::string_view)>;
 
 /// A program that runs beside this one, with pipes to its standard streams.
@@ -42,7 +42,7 @@ class process {
   int pid_ = -1, in_ = -1, out_ = -1, err_ = -1, status_ = -1;
   std::string pending_;
   int wait(bool block);
-  void end();  ///< by SIGTERM; after five seconds, as if it is stopped, or ignores that, by SIGKILL
+  void end();  ///< by SIGTERM; after five seconds (it may be stopped, or ignore that) by SIGKILL
 };
 
 }  // namespace dice_run

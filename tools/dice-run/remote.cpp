@@ -29,8 +29,8 @@ namespace {
 const words ssh_options{"-o", "BatchMode=yes",         "-o", "ConnectTimeout=5",
                         "-o", "ServerAliveInterval=2", "-o", "ServerAliveCountMax=3"};
 
-/// The line that a script prints first: without it, what a host says is not the script's. On the standard error, too: what
-/// is before it there is a banner, or a complaint of the login shell. The script's text has it in two parts.
+/// The line that a script prints first: output before it is not the script's. On the standard error, too, where a banner or
+/// a complaint of the login shell may come before it. The script's text has the line in two parts.
 constexpr std::string_view begins = "dice-run begins\n";
 
 /// All of a script: a function, which runs only if its end has arrived.
@@ -43,8 +43,8 @@ std::string whole(const std::string& script, const words& arguments, bool reads_
 
 bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-/// Why ssh, which ended with 255, did not reach the host, and what to do. Options are those of its messages that name the
-/// cause. `by_hand`: the command that a user tries.
+/// Why ssh, which ended with 255, did not reach the host, and what to do. The cases are ssh's messages that name the cause.
+/// `by_hand`: the command that a user tries.
 std::string connection_failure(const std::string& host, std::string_view said, const std::string& by_hand) {
   if (holds(said, "Could not resolve"))
     return "this name is unknown; add it to ~/.ssh/config or /etc/hosts, or check the plan's cluster";
@@ -142,7 +142,7 @@ outcome remote::run(const std::string& host, const std::string& script, const wo
   return stream(host, script, arguments, {});
 }
 
-/// Hears a script until it ends, or is given up. `begin_s`: until the line `begins`, 0 if there is none.
+/// Listens to a script until it ends or is given up. `begin_s`: the time to wait for the line `begins`; 0 if there is none.
 outcome remote::listen(const std::string& host, process& script, std::string_view input, double begin_s, double silent_s,
                        const reader& on_output) const {
   using namespace std::chrono;
@@ -225,7 +225,7 @@ namespace {
 class beating_script final : public held_script {
  public:
   explicit beating_script(process script) : script_(std::move(script)) {}
-  ~beating_script() override {  // what it has kept there is free when this returns
+  ~beating_script() override {  // what the script held is free when this returns
     heart_.request_stop();
     heart_.join();
     script_.close_input();

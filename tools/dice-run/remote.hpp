@@ -28,16 +28,16 @@ class held_script {
   virtual bool is_lost() const = 0;  ///< it has ended, or cannot be reached
 };
 
-/// Runs POSIX sh scripts on hosts, by ssh or, on this machine, by sh. Scripts see their arguments as $1, $2, …; their
-/// standard input is empty. A script that arrives in part, because the connection ends, does not run at all.
+/// Runs POSIX sh scripts on hosts: by ssh or, on this machine, by sh. Scripts see their arguments as $1, $2, …; their
+/// standard input is empty. A script that arrives only in part, because the connection ends, does not run at all.
 class remote {
  public:
   struct settings {
     std::string ssh = "ssh";  ///< program and options, split by split_words
     bool verbose = false;     ///< shows each command on stderr
     bool dry_run = false;     ///< shows each command and runs none: each has outcome{}
-    double begin_s = 30;      ///< a host is given up if it has not begun a script after so many seconds,
-    double silent_s = 600;    ///< or if a script whose end is waited for has printed nothing for so long
+    double begin_s = 30;      ///< a host is given up if it has not begun a script after this many seconds,
+    double silent_s = 600;    ///< or if a script that is waited for has printed nothing for this long
   };
 
   /// Throws usage_error if `settings::ssh` is empty or not readable.
@@ -61,7 +61,7 @@ class remote {
   /// The same with arguments for each host: arguments(i) for hosts[i].
   std::vector<outcome> run_all(const words& hosts, const std::string& script,
                                const std::function<words(std::size_t)>& arguments) const;
-  /// Hands on the script's standard output while it runs, for as long as it likes.
+  /// Passes on the script's standard output while it runs, however long that takes.
   virtual outcome stream(const std::string& host, const std::string& script, const words& arguments,
                          const reader& on_output) const;
   /// Runs a script that prints `expected` first, and then reads until its standard input ends. Throws run_error if it fails.
@@ -76,14 +76,14 @@ class remote {
 
   /// Copies files of the folder `from`, on this machine, into the existing folder `to` of a host, by rsync. What has arrived
   /// of a file stays if the connection ends, and a later call goes on from there. `basis`: a folder of the host whose files
-  /// of the same names are probably alike, or "". `progress` is told now and then how many percent are done.
+  /// of the same names are probably alike, or "". `progress` gets the percentage done now and then.
   virtual outcome send(const words& files, const std::string& from, const std::string& host, const std::string& to,
                        const std::string& basis = {}, const std::function<void(int)>& progress = {}) const;
-  /// Copies a file of a host to this machine, by rsync.
+  /// Copies a file from a host to this machine, by rsync.
   virtual outcome fetch(const std::string& host, const std::string& file, const std::string& to) const;
   /// for_all, on behalf of hosts.
   virtual void at_once(std::size_t count, const std::function<void(std::size_t)>& work) const;
-  /// Time as hosts are waited for: since some beginning, in s.
+  /// The clock for waiting for hosts: seconds since some beginning.
   virtual double seconds() const;
   virtual void pause(double seconds) const;
 

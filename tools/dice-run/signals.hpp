@@ -1,4 +1,4 @@
-// What Ctrl-C and its like do: SIGINT, SIGTERM and SIGHUP end this program, but it says first what holds then.
+// What Ctrl-C and its like do: SIGINT, SIGTERM and SIGHUP end this program, but first it prints in what state things are.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ class signals_with {
   std::array<void (*)(int), 3> before_{};
 };
 
-/// While it lives, neither this program nor those that it starts end by Ctrl-C and the like.
+/// While it lives, Ctrl-C and the like end neither this program nor those that it starts.
 class uninterrupted {
   signals_with ignored_;
 

@@ -34,7 +34,7 @@ template <class Number> Number number(std::string_view text) {
   return out;
 }
 
-/// Others, of a damaged file, are none: the next job has a higher number.
+/// 0 for other numbers, from a damaged file: the next job must have a higher one.
 long job_number(std::string_view text) {
   const auto out = number<long>(text);
   return out > 0 && out < 1'000'000'000'000 ? out : 0;
@@ -65,7 +65,7 @@ host_state state_of(const std::string& host, const outcome& result) {
   host_state out;
   out.host = host;
   out.failure = failure_of(host, result);
-  if (!out.failure.empty()) return out;  // what it has printed may be a part
+  if (!out.failure.empty()) return out;  // what it printed may be incomplete
   for (const auto& line : lines_of(result.out)) {
     const auto [key, value] = split(line);
     if (key == "current") out.current = value;
@@ -114,7 +114,8 @@ words host_state::job_rank_hosts() const {
 
 namespace {
 
-/// Without what does not change where a path leads: "//", "/./" and "/" at its end. Processes are known by a digest of it.
+/// The path without parts that do not change where it leads: "//", "/./" and a final "/". Processes are known by a digest of
+/// it.
 std::string plain_path(std::string path) {
   if (path.starts_with('/')) path += '/';
   for (const std::string_view part : {"/./", "//"})
@@ -178,7 +179,7 @@ std::vector<host_state> site::survey(const words& left_out, const words& also) c
       out.back().planned = std::ranges::count(plan.hosts, names[i]) > 0;
     }
     names.clear();
-    for (const auto& h : out)  // before members were kept, only the versions themselves said where they are
+    for (const auto& h : out)  // hosts without a list of members: only the versions themselves say where they are
       for (const auto& host : h.members.empty() ? h.of_current : h.members)
         if (std::ranges::count(out, host, &host_state::host) == 0 && std::ranges::count(names, host) == 0 &&
             std::ranges::count(left_out, host) == 0)
@@ -190,7 +191,7 @@ std::vector<host_state> site::survey(const words& left_out, const words& also) c
 last_job site::job_of(const std::vector<host_state>& all) {
   last_job out;
   const auto take = [&](const host_state& h) { out = {h.number(), h.host, &h}; };
-  // A job that runs counts before all others: also one that a host goes on with which was not reached for a while.
+  // A running job counts before all others, even one that went on on a host that was not reached for a while.
   for (const auto& h : all)
     if (h.supervised && !h.job.empty() && (out.on == nullptr || h.number() > out.number)) take(h);
   if (out.on != nullptr) return out;

@@ -1,4 +1,4 @@
-// A deployment's place on its hosts, and what is found there. docs/dice-run-hosts.md lists the files.
+// The folder of a deployment on its hosts, and its state there. docs/dice-run-hosts.md lists the files.
 #pragma once
 
 #include "commands.hpp"
@@ -47,7 +47,7 @@ struct host_state {
 struct last_job {
   long number = 0;                 ///< 0: none was started
   std::string starter;             ///< its starting host
-  const host_state* on = nullptr;  ///< what this host says about it; nullptr: it is not reached, or has never begun it
+  const host_state* on = nullptr;  ///< what this host says about it; nullptr: it is not reached, or never began the job
   bool began = true;
 };
 
@@ -71,18 +71,18 @@ class site {
   static std::string with_prelude(const std::string& script);
   words with_place(words arguments) const;
 
-  /// Asks the hosts of the plan and those of `also`, and those that they name, and so on, but for those that are `left_out`.
-  /// The first are those of the plan, in its order.
+  /// Asks the hosts of the plan and those of `also`, then the hosts that they name, and so on, except those that are
+  /// `left_out`. The hosts of the plan come first, in its order.
   std::vector<host_state> survey(const words& left_out = {}, const words& also = {}) const;
   static last_job job_of(const std::vector<host_state>& all);
-  /// What `start` starts: the packages here, or, if no host has their version, what the hosts say about theirs: its hosts,
-  /// and their ranks.
+  /// What `start` starts: the packages here, or, if no host has their version, the hosts' own version: its hosts and their
+  /// ranks, as the hosts report them.
   deployment deployed(const std::vector<host_state>& all) const;
   /// The packages' name and version, for messages.
   std::string title() const;
 
  private:
-  mutable std::atomic<long> calls_ = 0;  ///< of scripts: each has a number, by which hosts know those that come late
+  mutable std::atomic<long> calls_ = 0;  ///< of scripts: each has a number, by which hosts recognise those that come late
 };
 
 }  // namespace dice_run

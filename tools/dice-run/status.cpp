@@ -23,7 +23,7 @@ namespace {
 
 long long number(const std::map<std::string, std::string>& job, const char* key, long long otherwise) {
   const auto at = job.find(key);
-  constexpr long long year_9999 = 253402300799;  // localtime knows no later ones
+  constexpr long long year_9999 = 253402300799;  // localtime knows no later times
   return at == job.end() || at->second.empty() ? otherwise : std::clamp(std::atoll(at->second.c_str()), 0LL, year_9999);
 }
 
@@ -39,7 +39,7 @@ job_report read_job(const site& s, const last_job& last) {
   const bool has_ended = out.phase == "ended" || out.phase == "failed" || out.phase == "stopped" || out.phase == "lost";
   if (!has_ended && !h.supervised) out.phase = "lost";
   else if (!has_ended && out.phase != "starting" && out.phase != "running" && out.phase != "waiting") out.phase = "unsaved";
-  // While it runs, by the time that the host is up: its clock may have been set since.
+  // While the job runs, computed from the host's uptime: its clock may have been set since.
   if (h.supervised && h.job.contains("uptime")) out.since = h.clock - std::max(0LL, h.uptime - number(h.job, "uptime", 0));
   if (out.phase == "failed" || out.restarts > 0) out.reason = reason_on(s, h.host);
   return out;

@@ -16,7 +16,7 @@ void print(const char* kind, const std::string& text) {
   dice::text::print_error(fmt::format("onnx2hpp: {}: {}", kind, text));
 }
 
-/// One message about problems that are alike. In a list of nodes, unnamed ones have the name of what they compute.
+/// One message about problems that are alike. In a list of nodes, unnamed ones are called after their outputs.
 std::string text_of_alike(std::span<const problem* const> alike) {
   constexpr std::size_t shown = 8;
   const problem& p = *alike[0];
@@ -38,7 +38,7 @@ std::string text_of_alike(std::span<const problem* const> alike) {
   return text;
 }
 
-/// What problems that are alike have in common: all but names and shapes.
+/// The part that similar problems have in common: everything but names and shapes.
 std::string kind_of(const problem& p) {
   std::string out = fmt::format("{} {} ", p.operator_name, p.opset);
   char end = 0;  // of the name or shape that is left out here

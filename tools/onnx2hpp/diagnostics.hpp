@@ -10,13 +10,13 @@ namespace onnx2hpp {
 
 /// One reason why a model cannot be converted or a file cannot be used. Empty members are left out of the message.
 struct problem {
-  std::string node{};           ///< name of the node, or what else the problem is about
+  std::string node{};           ///< name of the node, or of another subject of the problem
   std::string operator_name{};  ///< ONNX operator, with its domain unless that is the standard one
   int opset = 0;                ///< version of the operator's domain; 0: not known
   std::string reason{};
   std::string remedy{};
-  bool explained = false;       ///< the remedy is that of the reason alone
-  bool avoidable = false;       ///< a network that ends before it may be converted
+  bool explained = false;       ///< the remedy belongs to the reason alone
+  bool avoidable = false;       ///< a network that ends before this point may be converted
   bool about_operator = false;  ///< what is read of the operator may explain it
 };
 
@@ -65,7 +65,7 @@ class messages {
  public:
   explicit messages(verbosity level) : level_(level) {}
   void error(const std::string& text) const;
-  /// Problems of nodes that are alike are one message, and only the first few such messages are printed, unless with -v.
+  /// Similar problems of nodes share a message, and without -v only the first few such messages are printed.
   void error(const conversion_error& e, const std::string& about) const;
   void warning(const std::string& text) const;  ///< also with -q
   void note(const std::string& text) const;     ///< not with -q

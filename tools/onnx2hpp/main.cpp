@@ -106,7 +106,7 @@ void write_all(const options& opts, const model& m, const network& net, const st
   const auto digest = model_digest.get();
   if (!opts.mapping.empty()) open(opts.folder / (name + "_mapping.hpp")).write(emit_mapping(net, ranks, name, digest));
   if (!opts.profiles.empty()) open(opts.folder / (name + "_profile.hpp")).write(emit_profile(measured, name, digest));
-  // The header comes last: whoever waits for it finds all other files.
+  // The header comes last: a program that waits for it finds all other files.
   open(header).write(emit_header(net, layout, name, digest, opts.pin_weights ? content : ""));
   for (auto& f : files) f->finish();
   dice::files::interrupts::let_finish();  // they belong together

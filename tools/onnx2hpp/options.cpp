@@ -85,8 +85,8 @@ std::string meant(const CLI::App& app, std::string_view word) {
   return std::string(known.best());
 }
 
-/// What is wrong with words that no option takes: options that do not exist, or else `extra`, the words that are left over;
-/// in the order of the command line. "" if there are none.
+/// A message about words that no option takes: options that do not exist or else `extra`, the words that are left over, in
+/// the order of the command line. "" if there are none.
 std::string unexpected(const CLI::App& app, std::vector<std::string> extra, int argc, char** argv) {
   std::vector<std::string> unknown, rest;
   std::string guess;

@@ -42,8 +42,8 @@ struct ratio {
 
 /// The problem of finding a mapping, with its times corrected by the run: by ratios of measured to predicted times. On kinds
 /// of processors that computed, the cut units of a stage have the stage's ratio, so that the present mapping is predicted as
-/// it was measured; other cut units have the kind's. Other kinds have the ratio of all ranks, links that of messages that
-/// were not seen late.
+/// it was measured; other cut units have the kind's ratio. Other kinds of processors have the ratio of all ranks, and links
+/// that of the messages that were not seen late.
 [[gnu::cold]] inline cost::problem as_seen(const cluster_model& f, const runtime::program& p, const report::seen_run& run,
                                            const predicted_costs& expected) {
   auto out = cost::problem_of(f.setting);

@@ -48,7 +48,7 @@ namespace detail {
   return text::number_text(std::abs(change) * 100, "%.3g %% ") + (change > 0 ? "higher than" : "lower than");
 }
 
-/// Why no device alone is a mapping for a request that is met by several devices.
+/// Why no single device is a mapping for a request that several devices meet.
 [[gnu::cold]] inline std::string none_alone_text(const partition::request& r, const partition::nearest& why) {
   if (why.what == partition::obstacle::fps)
     return text::number_text(r.fps, "No device alone meets at_least_fps=%.6g; ") +

@@ -1,4 +1,4 @@
-// What a program's cluster_model says of a plan, and of a run.
+// What a program's cluster_model says about a plan, and about a run.
 #pragma once
 
 #include "dice/cost/problem.hpp"

@@ -106,7 +106,8 @@ namespace detail {
   constexpr double little = 0.03;  // a gain that is lost in the noise
   assessment out{predicted(f, p), {}, {"null"}};
   const auto problem = detail::as_seen(f, p, run, out.expected);
-  // What the model predicts for this mapping, as for others: frames that wait for one another are not a reason to change it.
+  // The throughput that the model gives this mapping, as it does others: frames that wait for one another are not a reason
+  // to change it.
   double slowest = 0;
   for (std::size_t r = 0; r < run.busy.size(); ++r)
     slowest = std::max(slowest, run.busy[r] + out.expected.message_seconds[r]);

@@ -42,7 +42,7 @@ inline bool seen_late(const report::seen_run& run, const report::seen_link& l) {
   return std::min(run.idle[l.from], run.idle[l.to]) < little_idle;
 }
 
-/// A rank that has lost more than this share of the time to others on its cores is told so.
+/// The page names a rank that lost more than this share of the time to others on its cores.
 inline constexpr double little_loss = 0.05;
 inline bool lost_cores(const report::core_loss& l) { return l.waited > little_loss || l.stolen > little_loss; }
 inline bool lost_cores(const report::seen_run& run) {
@@ -85,10 +85,10 @@ struct taker {
   return out;
 }
 
-/// The time that others took from the ranks; "" if it is little.
+/// The time that others took from the ranks; "" if that is little.
 [[gnu::cold]] inline std::string lost_text(const report::seen_run& run) {
   std::string out;
-  std::vector<taker> all;  // of two ranks on one host, the one who took more
+  std::vector<taker> all;  // for two ranks on one host, the larger loss
   for (std::size_t r = 0; r < run.lost.size(); ++r) {
     const auto& l = run.lost[r];
     if (!lost_cores(l)) continue;
@@ -135,7 +135,7 @@ inline double expected_of(const predicted_costs& f, const report::seen_stage& s)
 inline double expected_of(const predicted_costs& f, const runtime::program& p, const report::seen_link& l) {
   return f.links[l.from * p.ranks() + l.to].time(l.bytes, l.messages);
 }
-/// Seconds a frame in which rank r neither computes nor waits: it handles messages, and frames that enter or leave.
+/// Seconds per frame in which rank r neither computes nor waits: it handles messages, and frames that enter or leave.
 inline double other_seconds(const report::seen_run& run, std::size_t r) {
   return std::max(run.period * (1 - run.idle[r]) - run.busy[r], 0.0);
 }

@@ -72,8 +72,8 @@ struct method {
   friend constexpr bool operator==(const method&, const method&) = default;
 };
 
-/// Besides float32, in which every backend computes: what needs algorithms of its own. (TF32 has those of float32; the GPU
-/// rounds when it multiplies.)
+/// The numbers besides float32 that need algorithms of their own; every backend computes in float32. (TF32 has those of
+/// float32; the GPU rounds when it multiplies.)
 inline constexpr method in_other_numbers[]{{backend::cudnn, platform::numbers::fp16},
                                            {backend::cudnn, platform::numbers::bf16}};
 

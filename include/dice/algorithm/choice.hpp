@@ -48,8 +48,8 @@ struct choice {
     return works == form::plain ? tensor::layout::plain : tensor::layout::blocked;
   }
   /// Whether the output, a tensor of shape `s` stored in layout `stored`, may be a band of the rows of a larger tensor; and
-  /// whether an operand of that shape, stored in layout `is`, or the residual's, may be one. Those that are converted may
-  /// not.
+  /// whether an operand of that shape, stored in layout `is`, or the residual's, may be one. Tensors that are converted may
+  /// not be bands.
   constexpr bool writes_pitched(const tensor::shape& s, tensor::layout stored) const {
     return pitched && tensor::has_blocks(s) && writes(stored) == stored;
   }

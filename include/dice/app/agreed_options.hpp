@@ -9,8 +9,8 @@
 
 namespace dice::app {
 
-/// What all ranks of a job must be given alike, in words that follow "rank 1 runs": "without --gather", "with --frames 9".
-/// Files may differ between hosts. `results`: the graph outputs whose results are used, or "".
+/// The options that all ranks of a job must be given alike, in words that follow "rank 1 runs": "without --gather", "with
+/// --frames 9". Files may differ between hosts. `results`: the graph outputs whose results are used, or "".
 [[gnu::cold]] inline std::vector<std::pair<const char*, std::string>> agreed_options(const options& o,
                                                                                      const std::string& results) {
   std::vector<std::pair<const char*, std::string>> out;

@@ -320,7 +320,7 @@ inline std::string_view nearest_option(std::string_view wrong) {
   return found.best();
 }
 
-/// No file that is written may also be read, or be written twice. Throws runtime::usage_error.
+/// Refuses a file that is written and also read, or written twice. Throws runtime::usage_error.
 [[gnu::cold]] inline void require_different_files(const options& o) {
   std::vector<std::string> reads{o.mapping, o.weights, o.packed, o.labels};
   for (const auto& f : o.expected) reads.push_back(f.file);

@@ -47,8 +47,8 @@ inline std::string uses_text(const std::vector<files::use>& all) {
   return out.text();
 }
 
-/// What is wrong if the ranks of a host read and write the same file, or "": from each rank's host and uses_text. The
-/// command line alone does not tell, because it may name folders.
+/// What is wrong if the ranks of a host read and write the same file, or "". `ranks`: each rank's host and uses_text; the
+/// command line is not enough, because it may name folders.
 [[gnu::cold]] inline std::string conflict_between(const std::vector<std::pair<std::string, std::string>>& ranks) {
   std::vector<files::use> uses;
   for (const auto& [host, text] : ranks)

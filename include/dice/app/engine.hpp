@@ -98,8 +98,8 @@ template <class Layer> using result_of = xt::xarray<app::detail::number_of<Layer
 ///
 /// Its functions throw std::logic_error once the engine has been moved to another.
 ///
-/// All functions may be called from any thread at any time, in each of an engine's states: it runs; this process has closed;
-/// the stream has ended; it has failed. Only moving and destroying an engine need that no other call is under way. In a
+/// All functions may be called from any thread at any time, in every state of an engine: it runs; this process has closed;
+/// the stream has ended; it has failed. Only moving and destroying an engine require that no other call is under way. In a
 /// function given to push or on_result, push, take, drain and wait throw std::logic_error where they would wait.
 ///
 /// `Layer` names a graph input or output; it may be omitted if the network has only one.
@@ -135,7 +135,7 @@ template <graph::network_type Net> class engine {
   /// become float32 (a moved tensor is copied only when it enters); or a function that the engine's thread calls with a view
   /// of that shape, and that writes the frame in place (no copy at all). Waits while the queue is full. Throws
   /// std::invalid_argument for another shape and for an empty std::function, std::logic_error in a rank without that input
-  /// or after close(), and engine_error once the stream has failed, also while it waits.
+  /// or after close(), and engine_error once the stream has failed, even while it waits.
   template <class Layer = only_input, class Frame>
   requires input_of<Layer, Net>
   void push(Frame&& frame) { hand_over<Layer>(std::forward<Frame>(frame), frames::never); }
@@ -158,8 +158,8 @@ template <graph::network_type Net> class engine {
   template <class Layer = only_output>
   requires output_of<Layer, Net>
   bool take(result_of<Layer>& result) { return next<Layer>(result, frames::never); }
-  /// Like take(), but also returns nullopt if there is no result after `time`, a std::chrono::duration. ended() says which
-  /// it was, if asked before: once it is true, all results that are left can be taken without waiting.
+  /// Like take(), but also returns nullopt if there is no result after `time`, a std::chrono::duration. To know which it
+  /// was, ask ended() before the call: once it is true, all remaining results can be taken without waiting.
   template <class Layer = only_output, class Rep, class Period>
   requires output_of<Layer, Net> std::optional<result_of<Layer>> take_for(const std::chrono::duration<Rep, Period>& time) {
     return next<Layer>(frames::deadline_in(time));
@@ -170,8 +170,8 @@ template <graph::network_type Net> class engine {
   bool take_for(const std::chrono::duration<Rep, Period>& time, result_of<Layer>& result) {
     return next<Layer>(result, frames::deadline_in(time));
   }
-  /// From now on results go to `f(frame, view)`, in order, in the engine's thread, and those that wait already in this
-  /// thread: frame counts from 0, view is an xtensor view of the output's shape that is valid during the call. The pipeline
+  /// From now on results go to `f(frame, view)`, in order, in the engine's thread; those already waiting, in this thread.
+  /// `frame` counts from 0, `view` is an xtensor view of the output's shape that is valid during the call. The pipeline
   /// waits for f; an exception from f ends the stream, and leaves this function if f was called here. Throws
   /// std::invalid_argument for an empty std::function. Called again, replaces f from the next frame on: waits until the old
   /// f has returned, unless a function given to this engine makes this call.

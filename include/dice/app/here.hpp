@@ -17,7 +17,7 @@ struct name_the_cluster_after_the_mapping;
 }  // namespace remedy
 
 namespace error {
-/// dice_add_deployment compiles a program for a board, but dice::main or dice::start is not told which ranks boards have.
+/// dice_add_deployment compiles a program for a board, but dice::main or dice::start is not told which ranks each board has.
 template <class Mapping, class Remedy> struct board_without_cluster;
 }  // namespace error
 

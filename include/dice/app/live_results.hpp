@@ -19,8 +19,8 @@
 
 namespace dice::app {
 
-/// Handles the results of a stream, whose number of frames is known only at its end: lists and writes each when it comes,
-/// and keeps only those to be compared.
+/// Handles the results of a stream, whose number of frames is known only at its end: lists and writes each as it comes, and
+/// keeps only those to be compared.
 class live_results final : public frames::sink {
  public:
   /// Results to be compared go to `kept`.

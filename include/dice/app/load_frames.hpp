@@ -17,8 +17,8 @@ DICE_API frames::tensor load_frames(const std::string& path, const dice::tensor:
 }  // namespace app
 
 /// Reads a .npy file of frames for graph input Input: shape (N, …), joined along the leading dimension, float32 or the type
-/// of the input. Throws std::runtime_error that names file, what it holds and what the input takes. Compiles much faster
-/// than xt::load_npy.
+/// of the input. Throws a std::runtime_error that names the file, what it holds and what the input takes. Compiles much
+/// faster than xt::load_npy.
 template <class Input> xt::xarray<float, xt::layout_type::row_major> load_frames(const std::string& path) {
   return app::load_frames(path, Input::result, "input '" + std::string(Input::onnx_name) + "'", Input::op.number);
 }

@@ -196,7 +196,7 @@ class rank_job {
         recorder_.emplace(program_.plan.groups.size(), static_cast<std::size_t>(me_.own().threads()), traces,
                           view_.profiles(), options_.explain);
         me_.executor().record(&*recorder_);
-        ranks_.all_gather({});  // a rank may have measured its kernels for long: no frame waits for that
+        ranks_.all_gather({});  // a rank may take long to measure its kernels: no frame waits for that
       }
       const this_host::core_watch watch(me_.own().cores(), me_.own().threads(), me_.alone());
       if (options_.streamed() >= 0) {
@@ -266,7 +266,7 @@ class rank_job {
     return 0;
   }
 
-  /// Only the rank with the last graph output does.
+  /// Only the rank with the last graph output shows progress.
   bool shows_progress() const {
     int last = -1;
     for (int l = 0; l < view_.layers(); ++l)

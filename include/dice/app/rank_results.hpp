@@ -70,7 +70,7 @@ class rank_results {
   }
 
   frames::tensor_sink& kept() { return sink_; }
-  /// Takes each result of a stream when it comes.
+  /// Takes each result of a stream as it comes.
   frames::sink& live() { return live_; }
 
   /// Keeps only the first `frames` results.
@@ -129,7 +129,7 @@ class rank_results {
       live_.keep(l, about.output, frames::frames_in(at->second.shape(), about.output));
   }
 
-  /// Throws unless --expect has as many frames as the run, or as were given.
+  /// Throws unless --expect has as many frames as the run, or as the input files.
   void check_expected(int l, std::int64_t frames, std::int64_t given) const {
     const auto n = frames::frames_in(expected_.at(l).shape(), of_.layer(l).output);
     if (n == frames || n == given) return;

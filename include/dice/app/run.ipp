@@ -36,8 +36,8 @@ namespace dice::app {
 
 namespace detail {
 
-/// A refusal before this process joins its job. Of the processes that mpirun started only the first prints it, and before
-/// the others exit: mpirun ends all processes once one has exited.
+/// A refusal before this process joins its job. Of the processes that mpirun started, only the first prints it, and does so
+/// before the others exit: mpirun ends all processes once one has exited.
 inline int refuse_alone(const std::string& what) {
   if (channels::launched().rank > 0) std::this_thread::sleep_for(std::chrono::seconds(1));
   else text::print_error("dice: error: " + what);
@@ -130,7 +130,7 @@ inline const channels::transport_info& transport_of(channels::transport wanted, 
   return out;
 }
 
-/// run() without what begins and ends all runs. Throws also errors that run() shows.
+/// run() without what begins and ends every run. Also throws the errors that run() shows.
 [[gnu::cold]] inline int run_once(const runtime::program& own, const advice::cluster_model* f, int argc, char** argv) {
   const std::span<const char* const> arguments(argv + (argc > 0), static_cast<std::size_t>(argc > 0 ? argc - 1 : 0));
   const auto chosen = job::choose_mapping(own, mapping_argument(arguments), "--mapping");
@@ -170,7 +170,7 @@ inline const channels::transport_info& transport_of(channels::transport wanted, 
     else if (o.by != channels::transport::automatic && !channels::info_of(o.by).processes)
       usage = "--transport " + std::string(channels::info_of(o.by).word) + ": all ranks run in one process" + remedy;
   }
-  // Other processes may have other options or another mapping, or may lack its file; they meet, so that all are told.
+  // Other processes may have other options or another mapping, or may lack its file; so all meet, to be told of it.
   const bool meets = p.ranks() > 1 || !chosen.mistake.empty() || (several && own.remap);
   const auto& by = transport_of(o.by, launch, meets);
   if (!(by.processes && several)) {

@@ -40,8 +40,8 @@ class endpoint {
   virtual bool received(int path, int slot) const = 0;
   /// Advances the operations. Never blocks. Throws stopped.
   virtual void progress() = 0;
-  /// Blocks for a short time, leaving the core to others: at most until an operation is done since the last progress(), or
-  /// wake() is called. Throws stopped.
+  /// Blocks for a short time, leaving the core to others: at most until an operation has completed since the last
+  /// progress(), or wake() is called. Throws stopped.
   virtual void wait() = 0;
   /// Ends a wait() of this rank. Any thread may call it.
   virtual void wake() = 0;

@@ -11,8 +11,8 @@
 namespace dice::channels {
 
 /// What a rank does between two polls of its messages and its accelerator. At first it polls again at once: a short message
-/// within a host takes less time than the system call of a yield. Then it yields its core, and then it sleeps each time for
-/// a sixteenth of the time that it has slept before, so that a waiting rank does not slow down the computing ones.
+/// within a host takes less time than the system call of a yield. Then it yields its core. Finally it sleeps, each time for
+/// a sixteenth of the time since its first sleep began, so that a waiting rank does not slow down those that compute.
 class patience {
  public:
   /// What is waited for.

@@ -29,18 +29,18 @@ struct launcher {
   std::string_view input;               ///< gives the rank that gets the standard input
   std::string_view place;               ///< gives the host of each rank
   std::string_view bind, unbind;        ///< give each rank cores of its own, or all cores
-  std::chrono::milliseconds signals{};  ///< so long it keeps a signal before it passes it on
+  std::chrono::milliseconds signals{};  ///< how long it holds a signal before passing it on
 };
 
 /// The ranks of a job that run in this process: one, or all of them if ranks are threads. Each is for a thread of its own;
 /// if all are here, any thread may stop() them.
 struct membership {
   const transport_info& by;
-  std::shared_ptr<const void> kept;  ///< what the ranks use; it goes after them
+  std::shared_ptr<const void> kept;  ///< what the ranks use; destroyed after them
   std::vector<std::unique_ptr<communicator>> ranks;
 };
 
-/// A transport. With a rank that is lost the job ends, whatever the transport: no other rank goes on alone.
+/// A transport. When a rank is lost, the job ends, whatever the transport: no other rank goes on alone.
 struct transport_info {
   transport id;
   std::string_view word;         ///< of --transport

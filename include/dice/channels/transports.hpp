@@ -11,7 +11,8 @@
 
 namespace dice::channels {
 
-/// All transports, also those that this build lacks. If a user leaves the choice to dice, the first that this build has.
+/// All transports, including those that this build lacks. If a user leaves the choice to dice, it takes the first that this
+/// build has.
 inline constexpr std::array<const transport_info*, 2> transports{&mpi::about, &in_process::about};
 
 /// `id` is not transport::automatic.
@@ -29,7 +30,7 @@ constexpr const transport_info& info_of(transport id) {
   return {};
 }
 
-/// The transport for a user's choice: the first that this build has, if the choice is automatic, or not in this build.
+/// The transport for a user's choice: if that is automatic, or not in this build, the first one that this build has.
 constexpr const transport_info& chosen(transport wanted) {
   if (wanted != transport::automatic && info_of(wanted).available()) return info_of(wanted);
   return **std::find_if(transports.begin(), transports.end(), [](const auto* t) { return t->available(); });

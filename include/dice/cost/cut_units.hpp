@@ -63,8 +63,8 @@ constexpr cut_unit_list cut_units_of(const graph::network_view& net, const sched
 }
 
 /// Fills in a problem's data of the network: cut units, and what crosses each cut. A tensor that lies within a Concat
-/// crosses no cut that the Concat crosses, as in plans (schedule/carried.hpp). So networks with branches need no chain of
-/// modules, as in Velasco-Montero et al. (2023), Section III-B.
+/// crosses no cut that the Concat crosses, as in plans (schedule/carried.hpp). So networks with branches need not be a chain
+/// of modules, as they must in Velasco-Montero et al. (2023), Section III-B.
 constexpr void set_network(problem& p, const graph::network_view& net, const cut_unit_list& cut_units) {
   p.cut_units = cut_units.count;
   p.cut_unit_of = cut_units.of_layer;

@@ -25,7 +25,7 @@ struct rating {
 };
 
 /// Rates mappings of a network on a cluster (how many a second: bench_planning). It makes the plan of each and simulates a
-/// frame, but does not prove the plan: whoever keeps a mapping makes a program of it, which does. Several threads may use
+/// frame, but does not prove the plan: a mapping that is kept becomes a program, and that proves it. Several threads may use
 /// one evaluator.
 class evaluator {
  public:

@@ -14,7 +14,7 @@ namespace dice::cost {
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// What the cut units cost on a kind of processor. A stage of cut units [a, b) takes seconds[b] - seconds[a].
+/// The costs of the cut units on a kind of processor. A stage of cut units [a, b) takes seconds[b] - seconds[a].
 struct costs {
   meta::array<double> seconds;             ///< s for all cut units before each one, and for all cut units
   meta::array<std::int64_t> weights;       ///< bytes, summed in the same way

@@ -43,7 +43,7 @@ template <class Net, class Measured> consteval profile_finding check_profile() {
 }
 
 /// Time of each layer of Net on Processor (a dice::processor), by id, in s. With stated rates, this is each layer's time by
-/// itself; code that fuses layers skips those computed with another one.
+/// itself; callers that fuse layers skip those computed with another one.
 template <class Net, class Processor>
 inline constexpr std::array<double, Net::size> layer_seconds = [] {
   using traits = platform::processor_traits<Processor>;

@@ -48,8 +48,8 @@ constexpr double copy_seconds(const platform::processor_info& on, std::int64_t b
   return 2 * static_cast<double>(bytes) / (on.bytes_per_s > 0 ? on.bytes_per_s : unknown);
 }
 
-/// How much of the work of layer `whole` a part of it is: products, or elements without products. Where an algorithm
-/// computes tiles of results at once, those that a part cuts count as a whole.
+/// The share of the work of layer `whole` that a part of it has: of its products or, if it has none, of its elements. Where
+/// an algorithm computes tiles of results at once, a tile that a part cuts counts as a whole one.
 constexpr double work_fraction(const graph::layer_info& part, const parts::part& of, const graph::layer_info& whole,
                                const std::array<std::int8_t, 2>& tile) {
   const bool products = whole.macs > 0;
@@ -106,7 +106,7 @@ constexpr double group_seconds(const setting& s, const parts::parts_view& p, con
   if (!p.is_own(l)) return p.net.layers[l].view >= 0 ? 0 : copy_seconds(about, copied_bytes(p.net, plan, step, l));
   const int whole = p.whole(l);
   const double t = seconds_on(s, rank, whole);
-  // What the profile counts with an earlier layer runs unfused if the two are split apart.
+  // A layer that the profile counts with an earlier one runs unfused if the two are split apart.
   if (t <= 0) return copy_seconds(about, moved_bytes(p.net, l) / 2) * fraction(step, p.net);
   const auto tile = direct[whole] ? std::array<std::int8_t, 2>{1, 1} : s.algorithms[at][whole].tile;
   const double some =
@@ -124,8 +124,8 @@ class wires {
     for (auto& t : out_) t = 0;
     for (auto& t : in_) t = 0;
   }
-  /// Of a message that is sent at `now`. Messages must come in the order of time. `ends`: the longer of the times in s that
-  /// its bytes take from the cores at both ends; if that is why it passes no faster, the ports could carry others meanwhile.
+  /// When a message sent at `now` arrives. Calls must be in order of time. `ends`: the longer of the times in s that its
+  /// bytes take from the cores at both ends; if these slow it down, the ports could carry other messages meanwhile.
   constexpr double arrival(const platform::link& by, int from, int to, std::int64_t bytes, double now, double ends) {
     if (by.within_host) return now + by.time(bytes, 1);
     const double passes = by.time(bytes, 0), held = passes > 1.1 * ends ? passes : 0;
@@ -149,7 +149,7 @@ class wires {
   meta::array<double> busy_out_, busy_in_;  ///< by host
 };
 
-/// Which replica computes which frame, as expected: with first_free, the one that then ends first.
+/// Which replica is expected to compute which frame: with first_free, the one that would finish it first.
 class expected_turns {
  public:
   /// `seconds` of the plan's groups.
@@ -194,7 +194,7 @@ class expected_turns {
     }
   }
   constexpr bool includes(const parts::turn& t) const { return t.always() || now_[t.set] == t.member; }
-  /// Frames after which all turns have come about as often as they should.
+  /// The number of frames after which all turns have come about as often as they should.
   constexpr int frames() const {
     std::int64_t out = 1;
     for (const auto& set : plan_.replicas) {

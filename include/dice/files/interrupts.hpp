@@ -36,9 +36,9 @@ inline constexpr std::array endings{ending{SIGINT, "interrupted (SIGINT)"}, endi
 inline std::array<std::string, endings.size()> last_words;
 /// The seconds that the first signal leaves for stopping; 0: it ends the program; -1: it may take any time.
 inline std::atomic<int> grace{0};
-/// Whether what the grace was for is done.
+/// Whether the work that the grace period was for is done.
 inline std::atomic<bool> in_time{false};
-/// Whether nothing is left to be stopped, so that a signal which has come ends the program, too.
+/// Whether nothing is left to stop, so that even a signal that has already come ends the program.
 inline std::atomic<bool> ends_at_once{false};
 /// The signal that asked the program to stop, or 0.
 inline std::atomic<int> stop_signal{0};
@@ -113,7 +113,7 @@ class interrupts {
     detail::in_time = true;
     ::alarm(0);
   }
-  /// Every signal ends the program as usual, also one that has come since stop_first().
+  /// Every signal ends the program as usual, including one that has come since stop_first().
   static void end_at_once() {
     detail::grace = 0;
     detail::in_time = true;

@@ -10,7 +10,7 @@
 
 namespace dice::files {
 
-/// Writes `text` to the standard error, for a program that must end also if nobody reads it: what a pipe does not take
+/// Writes `text` to the standard error, for a program that must end even if nobody reads it: what a pipe does not take
 /// within `patience` milliseconds is lost. Async-signal-safe; any thread may call it, whatever others print.
 inline void say_last(std::string_view text, int patience = 1000) {
   pollfd to{STDERR_FILENO, POLLOUT, 0};

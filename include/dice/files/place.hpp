@@ -41,7 +41,7 @@ namespace detail {
 
 inline std::string id_of(const struct stat& s) { return std::to_string(s.st_dev) + ':' + std::to_string(s.st_ino); }
 
-/// Equal for two paths to one name in one folder.
+/// Equal for two paths that name one entry of one folder.
 inline std::string name_id(const std::string& path) {
   struct stat status {};
   const auto folder = folder_of(path);
@@ -73,7 +73,7 @@ inline int descriptor_of(const std::string& path) {
       return {given, place::kinds::special, open, 0, S_ISREG(status.st_mode) ? detail::id_of(status) : ""};
     char to[PATH_MAX];
     const auto n = ::readlink(path.c_str(), to, sizeof to);
-    // The links of other processes' open files lead to text that names no file.
+    // Links of other processes' open files have a text as their target that names no file.
     if (n <= 0 || (to[0] != '/' && std::string_view(to, static_cast<std::size_t>(n)).find(":[") != std::string_view::npos))
       return {path, place::kinds::special};
     const std::string next(to, static_cast<std::size_t>(n));

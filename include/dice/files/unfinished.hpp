@@ -16,8 +16,8 @@ inline std::array<std::atomic<const char*>, 64> unfinished{};
 inline std::atomic<bool> removed{false};
 }  // namespace detail
 
-/// While it lives, the file `path` is removed if the program is ended by a signal that `interrupts` handles. Make it before
-/// the file, and call created() after that.
+/// While it lives, the file `path` is removed if the program is ended by a signal that `interrupts` handles. Construct it
+/// before the file, and call created() after that.
 class unfinished_file {
  public:
   explicit unfinished_file(std::string path) : path_(std::move(path)) {
@@ -32,7 +32,7 @@ class unfinished_file {
   ~unfinished_file() {
     if (slot_) *slot_ = nullptr;
   }
-  /// Other threads run on while a signal ends the program.
+  /// To be called once the file exists: a signal may have removed unfinished files before, while this thread ran on.
   void created() const {
     if (detail::removed) ::unlink(path_.c_str());
   }

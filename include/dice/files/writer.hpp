@@ -94,7 +94,7 @@ class writer {
       bytes.remove_prefix(static_cast<std::size_t>(n));
     }
   }
-  /// Gives back what follows the first `bytes` of an unfinished file, where that is possible.
+  /// Frees the disk space behind the first `bytes` of an unfinished file, where that is possible.
   void cut(std::int64_t bytes) {
     if (!is_direct()) static_cast<void>(!::ftruncate(fd_, static_cast<off_t>(bytes)));
   }
@@ -102,13 +102,13 @@ class writer {
   void undo() {
     if (at_.kind == place::kinds::nothing) ::unlink(at_.path.c_str());
   }
-  /// Removes the file without commit(), also one of keeps::partial.
+  /// Removes the file without commit(), even one of keeps::partial.
   void discard() {
     if (!temporary_.empty()) ::unlink(temporary_.c_str());
     temporary_.clear();
   }
-  /// Waits until the disk has all that was written, and closes the file. Shows errors that the system reports late, as NFS
-  /// and quotas do.
+  /// Waits until the disk has all that was written, and closes the file. Shows errors that the system reports late, as with
+  /// NFS and quotas.
   void finish() {
     if (fd_ < 0) return;
     // Pipes and most devices have no disk to wait for.
@@ -123,7 +123,7 @@ class writer {
     if (is_direct()) return;
     if (::rename(temporary_.c_str(), at_.path.c_str()) != 0) fail(errno);
     temporary_.clear();
-    // The name, too, must survive a loss of power. A file system that cannot do this for folders has no more to give.
+    // The name, too, must survive a loss of power. If a file system cannot do this for folders, nothing more can be done.
     if (const int folder = ::open(folder_of(at_.path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); folder >= 0) {
       ::fsync(folder);
       ::close(folder);

@@ -13,7 +13,7 @@ namespace dice::frames {
 inline double tolerance_of(dice::tensor::number type, std::optional<double> given) {
   return given.value_or(type == dice::tensor::number::float32 ? 1e-4 : 0);
 }
-/// What difference::of() is.
+/// What difference::of() measures.
 constexpr const char* error_words(dice::tensor::number type) {
   return type == dice::tensor::number::float32 ? "max |a-b| / max |b|" : "share of unequal numbers";
 }
@@ -25,7 +25,7 @@ struct difference {
   std::int64_t numbers = 0, unequal = 0;
 
   void add(double a, double b) { add({std::abs(a - b), std::abs(b), 1, a != b}); }
-  /// That of more numbers.
+  /// Adds the difference of more numbers.
   void add(const difference& more) {
     if (!(more.largest <= largest) && !std::isnan(largest)) largest = more.largest;
     expected = std::max(expected, more.expected);
@@ -34,7 +34,7 @@ struct difference {
   }
   /// max |a - b| / max |b|; max |a - b| if all b are zeros.
   double relative() const { return expected > 0 ? largest / expected : largest; }
-  /// What is compared with a tolerance: relative(), or the share of unequal numbers if they are not reals.
+  /// The number to compare with a tolerance: relative(), or the share of unequal numbers if they are not reals.
   double of(dice::tensor::number type) const {
     if (type == dice::tensor::number::float32) return relative();
     return numbers > 0 ? static_cast<double>(unequal) / static_cast<double>(numbers) : 0;

@@ -119,7 +119,7 @@ inline std::string type_name(std::string_view code) {
   return out;
 }
 
-/// What to do about numbers of type `code` in frames, or in expected results, where `wanted` is.
+/// What to do about numbers of type `code` in frames, or in expected results, that should have the type `wanted`.
 [[gnu::cold]] inline std::string type_remedy(std::string_view code, bool results, dice::tensor::number wanted) {
   const auto convert =
       "save it with .astype(np." + (wanted == dice::tensor::number::boolean ? "bool_" : frames::type_name(wanted)) + ")";
@@ -134,7 +134,7 @@ inline std::string type_name(std::string_view code) {
 
 }  // namespace detail
 
-/// The number of frames of shape `one` in a tensor of shape `found` and type `code` ("<f4"), where `wanted` is, as
+/// The number of frames of shape `one` in a tensor of shape `found` and type `code` ("<f4"), which should be `wanted`, as
 /// read_frames says; `fail`, which must throw, is called with what is wrong.
 template <class Fail>
 [[gnu::cold]] std::int64_t require_frames(const std::vector<std::int64_t>& found, std::string_view code,
@@ -240,14 +240,14 @@ inline std::string npy_start(std::vector<std::size_t> shape, dice::tensor::numbe
   return detail::npy_file(path, one, what, false, as).read();
 }
 
-/// The same of results that are expected, in the type `as`.
+/// The same for expected results, in the type `as`.
 [[gnu::cold]] inline tensor read_results(const std::string& path, const dice::tensor::shape& one, const std::string& what,
                                          dice::tensor::number as = {}) {
   return detail::npy_file(path, one, what, true, as).read();
 }
 
-/// The frames of such a file, mapped: a page is read when its frame is needed, and need not stay in memory. Files in
-/// Fortran order or of another type than float32 are read as a whole.
+/// The frames of such a file, mapped: a page is read when its frame is needed, and need not stay in memory. Files in Fortran
+/// order or of a type other than float32 are read as a whole.
 class mapped_frames {
  public:
   [[gnu::cold]] mapped_frames(const std::string& path, const dice::tensor::shape& one, const std::string& what,

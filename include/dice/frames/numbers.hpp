@@ -1,4 +1,4 @@
-// Results that leave a network in another type than float32.
+// Results that leave a network in a type other than float32.
 #pragma once
 
 #include "dice/tensor/number.hpp"
@@ -26,7 +26,7 @@ template <class T> T as_number(float x) {
   else return static_cast<T>(x);
 }
 
-/// write(bytes) for the bytes of `numbers` in the type `as`, some at a time.
+/// Calls write(bytes) with the bytes of `numbers` in the type `as`, some at a time.
 template <class Write> void write_as(dice::tensor::number as, std::span<const float> numbers, const Write& write) {
   if (as == dice::tensor::number::float32) return write(std::as_bytes(numbers));
   dice::tensor::with_type_of(as, [&]<class T>(T) {

@@ -21,7 +21,8 @@ inline std::vector<std::int64_t> without_ones(std::span<const std::int64_t> exte
   return out;
 }
 
-/// How pictures of shape `found`, one or several, become `wanted`, whose axes have another order; or "".
+/// The transposition that turns pictures of shape `found`, one or several, into `wanted`, whose axes have another order; or
+/// "".
 [[gnu::cold]] inline std::string transposition(const std::vector<std::int64_t>& found, const dice::tensor::shape& wanted) {
   if (wanted.rank != 4 || (found.size() != 4 && found.size() != 3)) return {};
   const bool several = found.size() == 4;
@@ -36,7 +37,7 @@ inline std::vector<std::int64_t> without_ones(std::span<const std::int64_t> exte
 }
 
 /// Whether the numbers of `found` are whole frames of shape `wanted` with other axes: its last axes have as many numbers as
-/// a sample, and not the sample's extents in another order.
+/// a sample, but are not the sample's axes in another order.
 [[gnu::cold]] inline bool has_frames(std::span<const std::int64_t> found, const dice::tensor::shape& wanted) {
   const auto sample = without_ones({wanted.dim + 1, wanted.dim + wanted.rank});
   const std::int64_t numbers = wanted.elements() / wanted[0];

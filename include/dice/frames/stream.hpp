@@ -50,7 +50,7 @@ class push_source final : public source {
     std::exception_ptr error;
     writer frame;
     try {
-      frame = make();  // without the lock: it may compute for long
+      frame = make();  // without the lock: it may take long
     } catch (...) {
       error = std::current_exception();
     }
@@ -189,11 +189,11 @@ class result_sink final : public sink {
     wake();
     return true;
   }
-  /// From now on, results of output `layer` go to `f`, in the rank's thread; those already waiting, in this thread, or in
-  /// the one that is handing them out. If `waits`, waits until the function that `f` replaces has returned; functions
+  /// From now on, results of output `layer` go to `f`, in the rank's thread; those already waiting go to it in this thread,
+  /// or in the one that is handing them out. If `waits`, waits until the function that `f` replaces has returned; functions
   /// themselves must not wait. Throws what `f` throws in this thread.
   void listen(int layer, listener f, bool waits) {
-    auto next = std::make_shared<listener>(std::move(f));  // goes last: the old function may do anything when it ends
+    auto next = std::make_shared<listener>(std::move(f));  // destroyed last: the old function's destructor may do anything
     std::unique_lock lock(mutex_);
     auto& out = outputs_.at(layer);
     std::swap(out.call, next);

@@ -10,7 +10,7 @@
 
 namespace dice::graph {
 
-/// Any operator of graph/ops.hpp as a value, also in constant expressions.
+/// Any operator of graph/ops.hpp as a value, even in constant expressions.
 class any_operator {
  public:
   /// An Identity.
@@ -53,7 +53,7 @@ class any_operator {
   enum class kind : unsigned char { DICE_OPERATORS(DICE_NAMES) };
 #undef DICE_NAMES
 // In constant expressions g++ 13 and newer forget that a member of a union is active if its class is empty, as relu's is.
-// With a byte beside the operator, no member's class is.
+// With a byte beside the operator, no member's class is empty.
 #define DICE_HOLDS(name) \
   struct {               \
     ops::name op;        \

@@ -42,7 +42,7 @@ struct parameter {
   constexpr std::int64_t runs() const { return rows * planes; }
   constexpr std::int64_t bytes() const { return extents.elements() * tensor::size_of(element); }
   constexpr std::int64_t run_bytes() const { return bytes() / runs(); }
-  /// Behind its last byte in the file.
+  /// The end of its last byte in the file.
   constexpr std::int64_t end() const { return offset + (planes - 1) * plane_pitch + (rows - 1) * row_pitch + run_bytes(); }
   /// Whether kernels can read it where it lies.
   constexpr bool in_place() const { return runs() == 1 && offset % 64 == 0; }
@@ -127,8 +127,8 @@ struct network_view {
 };
 
 /// Fills in what operator `op` says about a layer, whose names, output and edges are already set. Returns whether its output
-/// has the shape that `op` infers. How it could be cut is left out of parts, which are not. A template on the operator only:
-/// one on the layer would cost the compiler 90 KB for each.
+/// has the shape that `op` infers. Parts are not cut again, so for them it leaves out how to cut them. A template on the
+/// operator only: one on the layer would cost the compiler 90 KB for each.
 template <class Op> constexpr bool describe(const Op& op, shapes in, layer_info& layer, edge* edges, bool is_part = false) {
   layer.macs = graph::macs(op, in, layer.output);
   layer.view = graph::view(op, in, layer.output);

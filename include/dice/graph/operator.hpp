@@ -18,7 +18,7 @@ namespace dice::graph {
 using shapes = meta::view<tensor::shape>;
 
 /// An operator that is one function of each element: `activation()` is this function, and `is_monotonic()` whether it never
-/// decreases (default: no). All else follows, so that it has no other members of this header.
+/// decreases (default: no). All else follows from these, so it has no other members of this header.
 template <class Op>
 concept activation_operator = requires(const Op& op) {
   { op.activation() } -> std::same_as<activation>;
@@ -48,7 +48,7 @@ constexpr tensor::region input_region(const Op& op, int k, const tensor::region&
   } else return out;
 }
 
-/// The step of a cut along `axis` where any is possible: whole blocks of channels; single rows and columns.
+/// The finest possible step of a cut along `axis`: whole blocks of channels; single rows and columns.
 constexpr std::int64_t finest_step(int axis) { return axis == 1 ? tensor::block : 1; }
 
 /// Parts of the output may begin on `axis` (0 … 3) at multiples of this; 0: the operator cannot be cut on this axis. Images

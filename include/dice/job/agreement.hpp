@@ -26,7 +26,7 @@ inline std::string cause(const std::exception& e) {
   return text.empty() ? "unknown error" : text;
 }
 
-/// The same of what is thrown otherwise.
+/// The same for anything else that is thrown.
 inline constexpr const char* not_an_exception = "an exception that is not a std::exception";
 
 /// Calls f; the text of what it throws, or "".

@@ -1,4 +1,4 @@
-// What a rank has for itself: threads, an accelerator, weights.
+// What a rank has to itself: threads, an accelerator, weights.
 #pragma once
 
 #include "dice/channels/patience.hpp"
@@ -159,25 +159,25 @@ class equipment {
     more.add(p, rank_);
     return weights::stored_bytes(more.items());
   }
-  /// What get_weights() compared with its digests.
+  /// What get_weights() compared with the digests.
   weights::verified verified() const { return verified_; }
 
   kernels::accelerator* accelerator() const { return accelerator_.get(); }
-  /// Waits until the accelerator has done all that was started. Throws.
+  /// Waits until the accelerator has done everything that was started. Throws.
   void finish() const {
     channels::patience patience(channels::patience::source::accelerator);
     for (const auto end = accelerator_->mark(); !accelerator_->reached(end);) patience.pause();
   }
   int threads() const { return threads_; }
-  /// That its threads may use.
+  /// The cores that its threads may use.
   const std::vector<int>& cores() const { return cores_; }
 
  private:
   /// What users name the weights file with.
   const char* option() const { return in_.engine ? "engine_options::weights" : "--weights"; }
 
-  /// A warning if the program's own files contain the kernels and are not optimised, or "". The library is optimised, unless
-  /// its build says otherwise.
+  /// A warning if the program's own files contain the kernels and were compiled without optimisation, or "". The library is
+  /// optimised, unless its build says otherwise.
   static const char* unoptimised() {
 #if defined(DICE_HEADER_ONLY) && !defined(__OPTIMIZE__)
     return "runs kernels that were compiled without optimisation, and are some 20 times slower; compile the program with "

@@ -60,7 +60,7 @@ inline constexpr const char* same_program = "start the same program with the sam
 
 /// Checks that all ranks run the same program in the same way, on the right number of ranks. `usage` says what is wrong
 /// with the command line here, or is empty (the error names the rank, unless all say the same); `options` are compared in
-/// addition to the program. `any_number`: of ranks, for what runs no frames. Collective.
+/// addition to the program. `any_number`: any number of ranks will do, since no frames run. Collective.
 [[gnu::cold]] inline introduction introduce(const participation& in, const agreement& me, std::string usage,
                                             const std::vector<property>& options, bool any_number) {
   const auto& program = in.program;

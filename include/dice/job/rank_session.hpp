@@ -42,7 +42,7 @@ class rank_session : public agreement {
       : agreement(ranks, p.ranks(), p.board), in_{p, ranks, by, engine}, own_(in_), plans_{&p} {}
 
   using agreement::where_text;
-  /// The same of any rank, after introduce().
+  /// The same for any rank, after introduce().
   std::string where_text(int rank) const { return where_text(rank, hosts_[rank]); }
 
   /// How a stage went, the same in every rank.
@@ -50,7 +50,7 @@ class rank_session : public agreement {
     std::string error;  ///< empty: no error
     int code = 0;       ///< the program's exit code
   };
-  /// As job::introduce. Collective.
+  /// Calls job::introduce. Collective.
   outcome introduce(const std::string& usage, const std::vector<property>& options, bool any_number = false) {
     auto [error, code, hosts, sharers] = job::introduce(in_, *this, usage, options, any_number);
     hosts_ = std::move(hosts);
@@ -58,7 +58,7 @@ class rank_session : public agreement {
     return {error, code};
   }
 
-  /// As equipment's function.
+  /// Calls equipment's function.
   std::string start_threads() { return own_.start_threads(sharers_); }
 
   /// Starts the calling thread's team, opens the rank's accelerator and gets its weights. Returns a warning, or "". Throws.
@@ -113,7 +113,7 @@ class rank_session : public agreement {
     return check_planned_memory(more + (on_host ? in_.program.plan.ranks[r].peak_bytes : 0), warning);
   }
 
-  /// Makes `p`, which must outlive this, a plan that the ranks can run, too: number plans() - 1. It must be a plan of the
+  /// Adds `p`, which must outlive this, to the plans that the ranks can run, as number plans() - 1. It must be a plan of the
   /// same program (runtime::program::remap) for the same units and cores of each rank. After equip(). Collective; returns an
   /// error as agree() does, then the plan cannot be run. Sets `warning` to a warning of this rank, or "".
   [[gnu::cold]] std::string add_plan(const runtime::program& p, std::string& warning) {
@@ -136,7 +136,7 @@ class rank_session : public agreement {
 
   /// Allocates memory for the frames and the channels of plan number `plan`: 0 is the program's own, those of add_plan()
   /// follow. Once, and again, perhaps for another plan, after endpoint::settle; an accelerator frees a plan's memory only at
-  /// the end of all. Collective; returns an error as agree() does. Sets `warning` to a warning of this rank, or "".
+  /// the very end. Collective; returns an error as agree() does. Sets `warning` to a warning of this rank, or "".
   std::string connect(const frame_settings& how, std::string& warning, std::size_t plan = 0) {
     executor_.reset();
     end_.reset();
@@ -156,7 +156,7 @@ class rank_session : public agreement {
   kernels::accelerator::memory_figures accelerator_memory() const {
     return own_.accelerator() ? own_.accelerator()->memory_used() : kernels::accelerator::memory_figures{};
   }
-  /// Whether the rank has the process for itself.
+  /// Whether the rank has the process to itself.
   bool alone() const { return in_.by.processes || in_.ranks.size() == 1; }
 
  private:
@@ -171,7 +171,7 @@ class rank_session : public agreement {
            std::string(in_.by.started_by.name) + " " + std::string(in_.by.started_by.place) + "), or change the mapping";
   }
 
-  /// Compares the sum of `planned` of the ranks on this host with its memory, as check_memory.
+  /// Compares the sum of `planned` of the ranks on this host with its memory, as check_memory does.
   std::string check_planned_memory(std::int64_t planned, std::string& warning) {
     record mine;
     mine.put(host());

@@ -42,7 +42,7 @@ class stream_job {
 
   /// Runs all ranks in this process if the plan has one rank (unless options.mapping is given to several processes) or
   /// options.by says so, else one rank of all processes (MPI_COMM_WORLD). Throws engine_error, and std::runtime_error if the
-  /// transport cannot be joined, as when MPI's thread level is too low.
+  /// transport cannot be joined, for example if MPI's thread level is too low.
   stream_job(const runtime::program& p, const engine_options& o);
   /// One rank of `ranks`.
   stream_job(const runtime::program& p, const engine_options& o, const channels::processes& ranks);

@@ -77,7 +77,7 @@ class stream_job::ranks {
   }
   void drain() {
     if (is_inside()) refuse("drain");
-    const results_unbounded all(*this);  // or frames would wait for a program that waits here
+    const results_unbounded all(*this);  // else frames would wait for the program, which waits here
     for (auto& w : workers_) w->in.drain();
   }
   bool ended() const { return running_ == 0; }
@@ -97,7 +97,7 @@ class stream_job::ranks {
     frames::push_source in;
     frames::result_sink out;
     std::promise<void> started;
-    std::jthread thread;  // last, as is workers_: whatever fails, it is joined before what it uses goes
+    std::jthread thread;  // last, like workers_: whatever fails, it is joined before what it uses is destroyed
   };
 
   /// While it lives, the calling thread runs functions of the program for this engine.
@@ -292,7 +292,7 @@ class stream_job::ranks {
         w->thread.join();
         w->ranks.reset();
       }
-    kept_.reset();  // a program that now calls exit() lets MPI end, although it never destroys this engine
+    kept_.reset();  // so that MPI ends if the program now calls exit() without destroying this engine
   }
 
   worker* worker_of(int layer) const {

@@ -41,8 +41,8 @@ namespace dice::measure {
 
 namespace detail {
 
-/// The typical one of `times`: the median if the thread had its core all the time, else the mean. In a container or on a hot
-/// board a thread has its core only for a part of every few milliseconds: runs that fit into that part look too fast, the
+/// The typical one of `times`: the median if the thread always had its core, else the mean. In a container or on a hot
+/// board, a thread has its core only for a part of every few milliseconds: runs that fit into that part look too fast,
 /// others too slow.
 inline double typical(const std::vector<std::int64_t>& times, bool undisturbed) {
   std::vector<double> all;
@@ -218,7 +218,7 @@ class measurement {
   [[gnu::cold]] static double memory_bytes_per_s() {
     const std::vector<std::byte> from(std::size_t{4} << 20, std::byte{1});
     std::vector<std::byte> to(from.size());
-    void* (*volatile copy)(void*, const void*, std::size_t) = &std::memcpy;  // or it could be left out: nobody reads `to`
+    void* (*volatile copy)(void*, const void*, std::size_t) = &std::memcpy;  // else compilers may drop it: nobody reads `to`
     const double ms = milliseconds([&] {
       const auto begin = meta::now();
       copy(to.data(), from.data(), to.size());
@@ -231,7 +231,7 @@ class measurement {
   [[gnu::cold]] std::vector<double> cpu_times() const {
     std::vector<double> out(program_.plan.groups.size(), -1);
     std::vector<std::pair<std::string, double>> known;  // kinds that have variants
-    std::int64_t bytes = 0;  // of the whole network: which of its layers a mapping gives to this unit is not known
+    std::int64_t bytes = 0;  // of the whole network, since it is unknown which of its layers a mapping gives to this unit
     for (const auto& r : program_.plan.ranks) bytes += r.weight_bytes;
     const weights::block others(std::min(bytes, std::int64_t{256} << 20));
     others.touch();
@@ -377,7 +377,7 @@ class measurement {
     return {};
   }
 
-  /// Announces `rounds` round trips of messages of `bytes` bytes; without rounds: the end.
+  /// Announces `rounds` round trips of messages of `bytes` bytes; 0 rounds announce the end.
   struct batch {
     std::int64_t rounds = 0, bytes = 0;
   };

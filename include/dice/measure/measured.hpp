@@ -68,14 +68,14 @@ inline std::string_view layer_of(const runtime::program& p, std::size_t group) {
   return out;
 }
 
-/// What one of these groups takes on a unit, in milliseconds; negative if none was measured.
+/// The time of one of these groups on a unit, in milliseconds; negative if none was measured.
 inline double time_of(const std::vector<std::size_t>& groups, const std::vector<double>& ms) {
   const auto known = std::find_if(groups.begin(), groups.end(), [&](std::size_t g) { return ms[g] >= 0; });
   return known == groups.end() ? -1 : ms[*known];
 }
 
-/// Milliseconds of each layer on a unit: of a layer in parts the sum of its parts, without what cuts them out and puts them
-/// together; of replicas one; negative if some part was not measured.
+/// Milliseconds of each layer on a unit: for a layer in parts, the sum of its parts, without cutting them out and putting
+/// them together; for replicas, one of them; negative if some part was not measured.
 [[gnu::cold]] inline std::vector<std::pair<std::string_view, double>> layer_times(const runtime::program& p,
                                                                                   const std::vector<double>& ms) {
   std::vector<std::pair<std::string_view, double>> out;
@@ -90,7 +90,7 @@ inline double time_of(const std::vector<std::size_t>& groups, const std::vector<
   return out;
 }
 
-/// `text` with all other characters than letters and digits replaced by "_": one for each run, none at the ends.
+/// `text` with each run of characters other than letters and digits replaced by one "_", none at the ends.
 inline std::string word(std::string_view text) {
   std::string out;
   for (const char c : text)

@@ -26,7 +26,7 @@ namespace dice::measure {
 
 namespace detail {
 
-/// Throws files::error if `file` is one that --pack did not write, and that is not beside the program with its name.
+/// Throws files::error if --pack did not write `file`, unless it is the file of packed weights beside the program.
 [[gnu::cold]] inline void require_replaceable(const std::string& file) {
   const auto there = files::place_of(file);
   if (there.kind != files::place::kinds::regular) return;
@@ -38,7 +38,7 @@ namespace detail {
     in.fail("was not written by --pack, and would be overwritten; name another file, or delete this one first");
 }
 
-/// `ranks` (empty: all), of those that the program has. Throws files::error for one that it does not have.
+/// Those of `ranks` (empty: of all) that the program has. Throws files::error if `ranks` has one that it does not have.
 [[gnu::cold]] inline std::vector<int> packable(const runtime::program& p, const std::vector<int>& ranks) {
   std::vector<int> own;
   for (int r = 0; r < p.ranks(); ++r)

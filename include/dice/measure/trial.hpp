@@ -142,8 +142,8 @@ class trial {
   weights::block output_, scratch_, copies_;
 };
 
-/// Everything that the time of a step with several variants depends on. Such steps are convolutions with stride and dilation
-/// 1 and one group, which their shapes describe.
+/// Everything on which the time of a step with several variants depends. Such steps are convolutions with stride and
+/// dilation 1 and one group, fully described by their shapes.
 inline std::string kind_of(const runtime::program& p, const schedule::step& s) {
   const auto& group = p.plan.groups[s.group];
   const auto layer = [&](int l) -> auto& { return p.layers.layers[l]; };

@@ -47,8 +47,8 @@ inline int best_of(const std::vector<double>& ms) {
 namespace detail {
 
 /// The variants' times in milliseconds: lower quartiles, since other load on the machine only ever adds time. Variants run
-/// in turn, so that such load hits all alike, and with weights as cold as in a frame: `others` stands for the rank's other
-/// weights.
+/// in turn, so that such load affects all alike, and with weights as cold as in a frame: `others` stands for the rank's
+/// other weights.
 [[gnu::cold]] inline std::vector<double> measure(const trial& t, const weights::block& others) {
   constexpr std::int64_t enough = 2'000'000'000;  // ns
   constexpr std::size_t least = 9, most = 101;    // rounds

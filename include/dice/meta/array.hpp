@@ -7,9 +7,9 @@
 
 namespace dice::meta {
 
-/// Growable array of literal values; usable in constant expressions (transient) and at run time alike.
-/// Elements are value-initialised. Indices are `int`; no bounds checks. For g++ calls are what is expensive in constant
-/// expressions: where much is read at compile time, read `first[i]`.
+/// Growable array of literal values; usable in constant expressions (transient) and at run time alike. Elements are
+/// value-initialised. Indices are `int`; no bounds checks. Calls are expensive for g++ in constant expressions: where much
+/// is read at compile time, read `first[i]`.
 template <class T> class array {
  public:
   T* first = nullptr;

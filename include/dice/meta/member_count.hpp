@@ -8,7 +8,7 @@ namespace dice::meta {
 
 namespace detail {
 
-/// Becomes whatever it initialises.
+/// Converts to whatever it initialises.
 struct anything {
   template <class T> constexpr operator T() const;
 };

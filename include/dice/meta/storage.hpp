@@ -12,15 +12,15 @@
 
 namespace dice::meta {
 
-/// In arrays that grow, also in constant expressions, but not from one to the next.
+/// In arrays that grow. Works in constant expressions, but cannot be kept from one to the next.
 struct in_arrays {
   template <class T, int> using list = array<T>;
 };
-/// Elsewhere: the lists are views.
+/// Views: the elements are elsewhere.
 struct in_views {
   template <class T, int> using list = view<T>;
 };
-/// How long each list is, and nothing of it.
+/// Only the length of each list.
 struct as_sizes {
   template <class, int> using list = std::size_t;
 };

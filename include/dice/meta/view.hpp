@@ -31,7 +31,7 @@ template <class T> struct view {
   constexpr const T& operator[](std::ptrdiff_t i) const { return first[i]; }
   constexpr const T& front() const { return first[0]; }
   constexpr const T& back() const { return first[count - 1]; }
-  /// Those from `from` on, `size` of them or all.
+  /// The values from `from` on: `size` of them, or all.
   constexpr view subview(std::ptrdiff_t from, std::ptrdiff_t size) const { return {first + from, size}; }
   constexpr view subview(std::ptrdiff_t from) const { return {first + from, count - static_cast<std::size_t>(from)}; }
 };

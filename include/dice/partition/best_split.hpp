@@ -1,4 +1,4 @@
-// best_split: shares with which the devices of a split end together.
+// best_split: shares with which the devices of a split finish together.
 #pragma once
 
 #include "dice/cost/predicted.hpp"
@@ -18,7 +18,7 @@
 namespace dice::partition {
 
 /// Divides `units` among devices, of which device d takes seconds[d] for all of them, and besides[d] for other work, so that
-/// the last one ends as early as possible. Each gets one at least. Exact: every unit goes to the device that then ends
+/// the last one ends as early as possible. Each gets at least one. Exact: every unit goes to the device that then ends
 /// first, so that no device ends later than it must for the others to take the rest. Requires units ≥ N.
 template <std::size_t N>
 constexpr std::array<int, N> balanced(const std::array<double, N>& seconds, std::int64_t units,
@@ -53,7 +53,7 @@ constexpr std::int64_t units_of(const graph::network_view& net, int l, const pla
 
 /// The best shares of work W of mapping Map: parts of the layer that can be divided into most. In proportion to its share, a
 /// device takes the time of all layers of the work, and of the messages that bring it parts of tensors of whole layers, and
-/// that take its parts to them. A replica also takes that of its other layers.
+/// that take its parts to them. A replica also takes the time of its other layers.
 template <class Net, class Cluster, class Map, int W> consteval auto shares_of_work() {
   constexpr auto& placed = placement::of<Net, Map>;
   constexpr auto work = placed.view().work_items[W];
@@ -145,7 +145,7 @@ namespace dice {
 /// output_channels and input_channels without shares: those with which the slowest device of the run ends first, if each
 /// takes the time of the work's layers, and of its messages from and to whole layers, in proportion to its share (exact for
 /// these times; borders between parts are the same for all shares). Ranks without on<…> take the hosts in order, as for
-/// `predicted`. A mistake of Map stays for dice::main to name; one of Cluster is named when the result is passed to
+/// `predicted`. A mistake of Map is left for dice::main to name; one of Cluster is named when the result is passed to
 /// dice::main.
 template <class Net, class Cluster, class Map>
 using best_split = typename decltype(partition::detail::best_split_of<Net, Cluster, Map>())::type;

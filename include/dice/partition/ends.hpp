@@ -56,7 +56,7 @@ constexpr void tie_ends(problem& p, const cost::setting& s, const goal& g) {
   }
 }
 
-/// The problem of finding a mapping with its inputs and outputs where g wants them.
+/// The problem of finding a mapping whose inputs and outputs are where g wants them.
 constexpr problem problem_of(const cost::setting& s, const goal& g) {
   problem p = cost::problem_of(s);
   tie_ends(p, s, g);

@@ -5,10 +5,11 @@
 // computes something, and a transfer occupies the device that sends; and Algorithm 1 of Velasco-Montero et al. (2023),
 // which tries all cuts of two stages (Eq. (1)).
 //
-// A stage that begins later can end wherever one that begins earlier can, so the latest start at each node is enough, unless
-// the earlier stage ends before the later one begins. Then the later stage's device can be skipped, which is as good if all
-// connections are alike, memory is never short and messages cost devices no time. Otherwise a quick probe tries only the
-// starts that leave the most time, and a whole probe tries all of them, each up to the next start that is not worse.
+// A stage that begins later can end wherever one that begins earlier can, so it is enough to know the latest start at each
+// node, unless the earlier stage ends before the later one begins. Then the later stage's device can be skipped, which is as
+// good if all connections are alike, memory is never short and messages cost devices no time. Otherwise a quick probe tries
+// only the starts that leave the most time, and a whole probe tries all of them, each up to the next start that is not
+// worse.
 #pragma once
 
 #include "dice/partition/goal.hpp"
@@ -208,8 +209,8 @@ class prober {
     return !p_.messages_cost_time ||
            c.holds(s.busy + p_.time(s.device, s.first, end) + p_.sending(s.device, r_.links[r_.edges[e].link], end));
   }
-  /// Marks the node after edge e with the end of stage s that leaves the node's device most time, if that is more than so
-  /// far.
+  /// Marks the node after edge e with the end of stage s that leaves the node's device the most time, if that is more than
+  /// before.
   constexpr void take_best(int v, int e, const stretch& s, const caps& c) {
     const auto& edge = r_.edges[e];
     auto& to = marks_[edge.to];

@@ -104,7 +104,7 @@ constexpr search_result find_within(const cost::setting& s, problem p, const goa
   return out;
 }
 
-/// The mapping with the fewest devices that is good enough beside `best`, found by bisection.
+/// The mapping with the fewest devices that is good enough compared with `best`, found by bisection.
 constexpr search_result fewest(const cost::setting& s, const problem& p, const request& r,
                                const meta::array<std::int64_t>& limits, int most, search_result best) {
   const prediction wanted = best.counted;

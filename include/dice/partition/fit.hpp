@@ -76,9 +76,9 @@ template <class Net, class Cluster, request Request> constexpr auto fit_smallest
   else return none{};
 }
 
-/// Searches until the plan of the mapping keeps within the request's limits, each time with limits tightened by what the
-/// plan exceeded them. If the first search finds nothing, the next one has looser limits, since the search counts a little
-/// more than plans need. find_within does the same at run time.
+/// Searches until the plan of the mapping keeps within the request's limits, each time with limits tightened by as much as
+/// the plan exceeded them. If the first search finds nothing, the next one has looser limits, since the search counts a
+/// little more than plans need. find_within does the same at run time.
 template <class Net, class Cluster, request Request, auto Limits, int Round = 0,
           class Here = searched<Net, Cluster, Request, Limits>>
 constexpr auto fit() {

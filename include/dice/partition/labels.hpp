@@ -18,7 +18,7 @@ namespace dice::partition {
 
 namespace detail {
 
-/// Lower bounds for the rest of a mapping. They cost more to compute than `bounds`, and pay where those are too low.
+/// Lower bounds for the rest of a mapping. They cost more to compute than `bounds`, which pays off where those are too low.
 struct rests {
   const sum_rest* latency = nullptr;  ///< for that objective or limit
   const sum_rest* energy = nullptr;   ///< for that objective

@@ -122,9 +122,9 @@ template <class Input> class divider {
     return picks(l, t) ? pick(t, box, rank) : take(t, box, rank);
   }
 
-  // A piece of a tensor is taken from one of the tensor's parts. A rank takes from its own part what that has.
+  // A piece of a tensor is taken from one of the tensor's parts: from the rank's own part, if that has it.
 
-  /// The part of tensor t from which rank `rank` takes all of `box`, or -1. From other ranks it takes cells only, so that no
+  /// The part of tensor t from which rank `rank` takes all of `box`, or -1. From other ranks it takes only cells, so that no
   /// element is sent to it twice.
   constexpr int part_with(int t, const tensor::region& box, int rank) const {
     int found = -1;
@@ -190,8 +190,7 @@ template <class Input> class divider {
       if (all_wanted_[i].rank == rank && tensor::contains(all_wanted_[i].box, box)) return &all_wanted_[i];
     return nullptr;
   }
-  /// Whether a rank takes both regions of tensor t at once: what they share must not be sent twice, and what is in neither
-  /// is not to be sent.
+  /// Whether a rank takes both regions of tensor t at once: elements in both must not be sent twice, nor those in neither.
   constexpr bool are_one(int t, const tensor::region& a, const tensor::region& b) const {
     const auto elements = [&](const tensor::region& r) { return tensor::elements(r, result(t)); };
     return !tensor::empty(tensor::intersect(a, b)) || elements(tensor::hull(a, b)) <= elements(a) + elements(b);
@@ -205,7 +204,7 @@ template <class Input> class divider {
     const auto d = divide(t, box, rank);
     for (int i = 0; i + 1 < d.at.size(); ++i) want(t, cut(box, d, i), rank);
   }
-  /// It takes that from part p of another rank.
+  /// Rank `rank` takes `box` from part p of another rank.
   constexpr void want_from(int p, int t, const tensor::region& box, int rank) {
     auto all = box;  // and those that are taken at once with it, in place of which it comes
     for (bool again = true; again;) {
@@ -294,7 +293,7 @@ template <class Input> class divider {
     if (!has_replicas_ || !in_.has_replicas(l)) return {};
     return {set_of_[in_.where.work_of[l]], p - first_[l]};
   }
-  /// What is only put together for replicas is put together for their frames. All readers of a piece come behind it.
+  /// Pieces that only replicas read are put together only for their frames. All readers of a piece come after it.
   constexpr void settle_turns() {
     meta::array<turn> read(out_.list.size());     // by piece: when its last reader reads it
     meta::array<char> readers(out_.list.size());  // none, all at that time, or some at another, which no reader undoes

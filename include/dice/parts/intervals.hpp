@@ -15,9 +15,9 @@ namespace dice::parts {
 /// these are the bounds W · j / M of DeepThings' tiles (Zhao et al. 2018, below Eq. (2)), to the nearest.
 ///
 /// `like`, if not empty, holds the bounds of a tensor of extent `like.back()` from which this one is computed. Where any
-/// multiple of `step` may be a bound, or those bounds lie on the grid, the intervals follow it, so that ranks need little of
-/// each other. Where they do not, they begin at multiples of `preferred`, a multiple of the grid that suits what is computed
-/// from this tensor, if there are enough of these.
+/// multiple of `step` may be a bound, or those bounds lie on the grid, the intervals follow those bounds, so that ranks need
+/// little of each other. Where they do not, they begin at multiples of `preferred`, a multiple of the grid that suits what
+/// is computed from this tensor, if there are enough of these.
 constexpr meta::array<std::int64_t> intervals(std::int64_t extent, std::int64_t step, std::int64_t grid,
                                               meta::view<int> shares, meta::view<std::int64_t> like = {},
                                               std::int64_t preferred = 1) {
@@ -33,7 +33,8 @@ constexpr meta::array<std::int64_t> intervals(std::int64_t extent, std::int64_t 
   meta::array<std::int64_t> out(count + 1);
   for (int i = 1; i < count; ++i) {
     before += shares[i - 1];
-    // The nearest multiple of the unit to extent · before / sum, or to the bound in `like`; the lower one of two.
+    // The nearest multiple of the unit to extent · before / sum, or to the bound in `like`; the lower one if two are equally
+    // near.
     const auto part = follows ? like[i] : before, whole = follows ? like[count] : sum;
     const auto nearest = (2 * extent * part + unit * whole - 1) / (2 * unit * whole);
     out[i] = unit * std::clamp<std::int64_t>(nearest, out[i - 1] / unit + 1, units - (count - i));

@@ -133,8 +133,8 @@ template <class Input> class planner {
     }
   }
 
-  /// At multiples of what the rows and columns of a layer should be cut so that those of the layers after it can be cut at
-  /// the same places, at their own units.
+  /// Finds the steps at which a layer's rows and columns should be cut, so that the layers after it can be cut at the same
+  /// places and at their own units.
   constexpr void find_preferred_steps() {
     preferred_steps_ = meta::array<std::int64_t>(kinds * n_, 1);
     for (int l = n_ - 1; l >= 0; --l) {
@@ -165,7 +165,7 @@ template <class Input> class planner {
     const auto count = static_cast<std::size_t>(divisions(work_of(l))[kind]);
     return {bounds_.data() + first_bound_[kinds * l + kind], count + 1};
   }
-  /// Those of an operand of layer l in the same work, by which its own can go; else empty.
+  /// The bounds of an operand of layer l in the same work, which layer l's own can follow; else empty.
   constexpr meta::view<std::int64_t> operand_bounds(int l, int kind) const {
     int k = 0;
     for (const auto& e : in_.net.into(l)) {
@@ -176,7 +176,7 @@ template <class Input> class planner {
     return {};
   }
   /// Whether some channels of layer l need only some of those of its operand k, layer t. A convolution without groups needs
-  /// all, so that it gains nothing by going by them.
+  /// all, so it gains nothing by following them.
   constexpr bool reads_own_channels(int l, int k, int t) const {
     auto some = tensor::whole(layers_[l].output);
     const int a = axis(l, channels), b = axis(t, channels);
@@ -242,7 +242,7 @@ template <class Input> class planner {
           list_.push_back(p);
         }
   }
-  /// An elementwise layer computes all that the rank has of its operands, where their parts are the same.
+  /// An elementwise layer computes all that the rank has of its operands, if their cells are the same.
   constexpr void add_computed(int l, int i, planned& p) const {
     for (const auto& e : in_.net.into(l))
       if (const int t = e.from; same_work(l, t) && is_elementwise(l, t) && first_[t] + i < first_[t + 1])
@@ -254,7 +254,7 @@ template <class Input> class planner {
     const auto& w = work_of(l);
     if (!placement::about(w.cut).sums || layers_[l].depth_step == 0) return {};
     const int t = in_.net.into(l)[0].from;
-    // Whole blocks, the last interval also what remains: kernels of few channels would be others.
+    // Whole blocks, with the rest in the last interval: a few channels alone would get other kernels.
     const std::int64_t extent = layers_[t].output[layers_[l].depth_axis], step{layers_[l].depth_step};
     auto out = intervals(extent / step * step, step, step, shares(w, w.ranks),
                          same_work(l, t) ? bounds(t, channels) : meta::view<std::int64_t>());
@@ -262,7 +262,8 @@ template <class Input> class planner {
     return out;
   }
 
-  /// Finds the rows and columns that the ranks of a work compute layer l in: tiles of their algorithms, and whole steps.
+  /// Finds the units of rows and columns in which the ranks of a work compute layer l: tiles of their algorithms, and whole
+  /// steps.
   constexpr void find_units(int l, const placement::work_item& w, const int* ranks) {
     has_units_ = false;
     while (units_.size() < 2 * w.ranks) units_.push_back(1);
@@ -325,7 +326,7 @@ template <class Input> class planner {
   }
 
   /// A part also computes what the rank's parts of later layers need of it until the next exchange: the traversal of
-  /// DeepThings (Zhao et al. 2018, Algorithm 1), for any graph, and for some layers instead of all.
+  /// DeepThings (Zhao et al. 2018, Algorithm 1), for any graph, and for some layers rather than all.
   constexpr void widen_for_readers(int t) {
     const auto& w = work_of(t);
     const int each = parts_each(w);

@@ -54,7 +54,7 @@ constexpr void assign_work_items(const written_mapping& m, int layers, assignmen
   }
 }
 
-/// An assignment that owns its arrays. Moved, not copied.
+/// An assignment that owns its arrays. Can be moved, not copied.
 class owned_assignment {
  public:
   /// For a mapping without mistakes, and a network of `layers` layers.

@@ -17,7 +17,7 @@ namespace detail {
 
 constexpr finding check_form(const written_mapping& m) {
   using what = entry::kind;
-  bool in_run = false;  // whether devices precede, whose work is expected
+  bool in_run = false;  // whether devices come before, whose work must follow
   int at = 0;
   for (const auto& e : m.entries) {
     const bool right = e.what == what::dev     ? true

@@ -12,7 +12,7 @@
 
 namespace dice::placement::detail {
 
-/// A run's ranks, as far as the mistakes of a run say them.
+/// A run's ranks, as far as messages about mistakes name them.
 struct run {
   int ranks = 0, first = 0, second = 0;
 
@@ -101,7 +101,7 @@ constexpr finding check_part(const graph::network_view& net, int l, const writte
   return few;
 }
 
-/// Requires that what replicas with first_free read is made for all frames: the rank that makes it gives them out.
+/// Requires that whatever replicas with first_free read is made for all frames: the rank that makes it hands out the frames.
 constexpr finding check_first_free(const written_mapping& m, const graph::network_view& net) {
   meta::array<int> entry_of(net.size());
   int at = 0;

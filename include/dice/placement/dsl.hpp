@@ -16,7 +16,7 @@ struct all final {};
 /// whose work follows.
 template <int... Rank> struct ranks final {};
 
-/// The layers of the device before it: layer types, range, from, to, all; their union.
+/// The layers of the device before it: the union of layer types, range, from, to and all.
 template <class... Entry> struct layers final {};
 
 /// Layers that the run of devices before it computes together: of each layer's result, the first device the top rows, the
@@ -44,7 +44,8 @@ template <int... Share> struct shares final {};
 /// parts in between. Without it: before each.
 template <int N> struct exchange_every final {};
 
-/// The next frame goes to the replica that will have computed it first, by what its last frames took: faster ones take more.
+/// The next frame goes to the replica that will finish it first, judged by the time of its last frames: faster ones take
+/// more.
 struct first_free final {};
 
 /// At most N frames are between their entry and their last output at any time. An entry of `mapping` or `split`.

@@ -10,7 +10,7 @@
 
 namespace dice::placement {
 
-/// A mapping as values that owns them. Moved, not copied: entries point to their parts.
+/// A mapping that owns its values. Can be moved, not copied: entries point to their parts.
 struct owned_mapping {
   form is = form::mapping;
   bool of_this_network = true;

@@ -67,7 +67,7 @@ consteval entry entry_of_work(int word, const interval* layers, meta::view<writt
   return {.what = entry::kind::work, .work = w};
 }
 
-/// The number of the word that a template is; -1 if it is none.
+/// The number of the word that a template is; -1 if it is not one.
 template <template <class...> class T> inline constexpr int word_of = -1;
 template <> inline constexpr int word_of<layers> = word_number("layers");
 template <> inline constexpr int word_of<rows> = word_number("rows");

@@ -26,7 +26,7 @@ constexpr int axis_of(const graph::layer_info& of, int which) {
   return which == axis::channels ? of.channels_axis() : which == axis::rows ? of.rows_axis() : of.columns_axis();
 }
 
-/// What is particular to a geometry.
+/// How a geometry differs from others.
 struct about_geometry {
   bool cuts[axis::count]{};      ///< by axis
   bool sums = false;             ///< layers with weights: over input channels
@@ -77,7 +77,7 @@ inline constexpr work_word work_words[]{
     {"input_channels", geometry::input_channels, dealing::to_all, bits(option::shares)},
     {"replicas", geometry::whole, dealing::in_turn, bits(option::shares, option::first_free)}};
 
-/// The number of a word in work_words; -1 if it is none.
+/// The number of a word in work_words; -1 if it is not one.
 constexpr int word_number(std::string_view word) {
   int at = 0;
   for (const auto& w : work_words) {

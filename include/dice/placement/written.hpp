@@ -29,8 +29,8 @@ struct written_work {
   constexpr dealing dealt() const { return has(option::first_free) ? dealing::to_first_free : is().dealt; }
   /// Whether each of its layers is computed by several ranks, or in several parts.
   constexpr bool splits() const { return is().cut != geometry::whole || dealt() != dealing::to_all; }
-  /// Takes note of argument `at`, which is this option, or a layer (none). Returns whether its position is valid: after
-  /// the layers, once, in a work that has this option; of shares and first_free only one.
+  /// Takes note of argument `at`, which is this option, or a layer (none). Returns whether its position is valid: after the
+  /// layers, once, in a work that has this option, and not both shares and first_free.
   constexpr bool take(option o, int at) {
     constexpr unsigned one_of = bits(option::shares, option::first_free);
     const bool right = o == option::none ? options == 0 : is().has(o) && !has(o) && !(options & one_of && bits(o) & one_of);

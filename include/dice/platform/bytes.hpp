@@ -7,7 +7,7 @@ namespace dice {
 
 namespace platform {
 
-/// What a literal is whose bytes 64 bits cannot hold. No limit and no memory may be so large.
+/// The value of a literal whose bytes 64 bits cannot hold. No limit and no memory may be so large.
 inline constexpr std::int64_t too_many_bytes = std::numeric_limits<std::int64_t>::max();
 
 namespace detail {

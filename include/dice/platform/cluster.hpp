@@ -90,7 +90,8 @@ template <class... Entry> struct cluster_traits<cluster<Entry...>> {
   }
   static constexpr auto names = names_of(hosts{});
 
-  /// Index of the connection between hosts a and b: the one that names them, else the one for every pair; -1 if none.
+  /// Index of the connection between hosts a and b: the one that names them, else the one for every pair; -1 if there is
+  /// none.
   static constexpr int wire_between(std::size_t a, std::size_t b) {
     int general = -1;
     for (std::size_t w = 0; w < wires.size(); ++w) {

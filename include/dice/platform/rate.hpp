@@ -18,7 +18,7 @@ struct rate {
   constexpr rate(T of) : value(static_cast<double>(of)) {}
 };
 
-/// From here on, speeds and powers, in their units, and times are refused: no machine has them.
+/// Speeds and powers, in their units, and times are refused from these values on: no machine has them.
 inline constexpr double too_large_rate = 1e15, too_long_seconds = 1e6;
 
 }  // namespace platform
@@ -40,8 +40,8 @@ template <std::int64_t Bytes> struct ram final {};
 
 namespace platform {
 
-/// What a part of a processor, board or connection states, as a bit: each at most once; 0: whatever may be there several
-/// times.
+/// The property that a part of a processor, board or connection states, as a bit: each may be stated once. 0: a part that
+/// may be there several times.
 template <class T> inline constexpr unsigned states = 0;
 template <rate V> inline constexpr unsigned states<gflops<V>> = 1 << 0;
 template <rate V> inline constexpr unsigned states<gbytes_per_s<V>> = 1 << 1;
@@ -51,7 +51,7 @@ template <rate V> inline constexpr unsigned states<ms<V>> = 1 << 2;
 template <rate Busy, rate Idle> inline constexpr unsigned states<watts<Busy, Idle>> = 1 << 3;
 template <std::int64_t Bytes> inline constexpr unsigned states<ram<Bytes>> = 1 << 4;
 
-/// Whether two of these parts state the same.
+/// Whether two of these parts state the same property.
 template <class... T> consteval bool state_twice() {
   unsigned seen = 0, twice = 0;
   for (const unsigned what : {0u, states<T>...}) {

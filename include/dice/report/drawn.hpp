@@ -50,14 +50,14 @@ inline std::string shape_text(const tensor::shape& s) {
 }
 
 /// The nodes of a drawing: one for each fusion group and each layer outside of groups, named by the id of its last layer.
-/// Parts of the same layers on one rank are one node; what is cut out for others belongs to the node that it is cut out of,
-/// and what is put together to the first that reads it.
+/// Parts of the same layers on one rank are one node; a piece cut out for others belongs to the node that it is cut out of,
+/// and one that is put together belongs to the first node that reads it.
 struct nodes {
   std::vector<int> of_layer;
   std::vector<std::string> text;  ///< a line for each layer of the node, and its shape; empty where there is none
 };
 
-/// Whether a part is more than a piece of others.
+/// Whether a part is more than a piece of other parts.
 constexpr bool computes(const parts::part& part) {
   return part.is_own() || part.what == parts::part::kind::sum || part.what == parts::part::kind::pick;
 }

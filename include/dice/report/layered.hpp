@@ -117,7 +117,7 @@ class layered {
   }
   item& at(int i) { return items_[i]; }
 
-  /// Nodes and messages, and in `after` whatever reads them; all readers of an item come behind it.
+  /// Nodes and messages, and in `after` the items that read them; all readers of an item come after it.
   [[gnu::cold]] void list_items() {
     const auto all = nodes_of(program_);
     const auto& owner = program_.plan.owner;
@@ -176,7 +176,7 @@ class layered {
     at(below).before.push_back(above);
   }
 
-  /// Places all items. In each column, a row's items are ordered by the middle of those that they are joined with.
+  /// Places all items. In each column, a row's items are ordered by the middle of the items that they are joined with.
   [[gnu::cold]] void arrange() {
     std::map<std::pair<int, int>, std::vector<int>> cells;  // by row and column
     for (std::size_t i = 0; i < items_.size(); ++i) cells[{items_[i].row, items_[i].column}].push_back(static_cast<int>(i));

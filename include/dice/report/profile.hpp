@@ -29,7 +29,7 @@ struct rank_profile {
   std::vector<group_profile> groups;  ///< in the order of computation
 };
 
-/// A rank's durations, for all_gather.
+/// A rank's durations, as a text for all_gather.
 inline std::string profile_part(const runtime::recorder& r, const std::string& host) {
   job::record out;
   out.put(host);

@@ -24,12 +24,12 @@ class progress_line {
     }
   }
 
-  /// Shows what make() returns, a std::string, unless the line was shown, or made, less than 100 ms ago: for many short
-  /// steps.
+  /// Shows what make() returns, a std::string, unless the line was shown, or made, less than 100 ms ago: for work in many
+  /// short steps.
   template <class Make> void show(const Make& make) {
     if (to_ && now_() - last_ >= std::chrono::milliseconds(100)) show_now(make);
   }
-  /// Shows it at once: for few steps that may be long.
+  /// Shows it at once: for work in a few steps that may be long.
   template <class Make> void show_now(const Make& make) {
     if (!to_) return;
     last_ = now_();

@@ -65,8 +65,8 @@ inline std::string message_events_part(const runtime::recorder& r, const job::cl
 namespace detail {
 
 /// The time of each link for a frame: the median of all frames. Messages between two ranks pass one after the other, once
-/// they are sent and the receiver has room for them. So each takes from then, or from the arrival of the one before, to its
-/// own arrival.
+/// they are sent and the receiver has room for them. So the time of each begins then, or when the one before it arrives, and
+/// ends when it arrives itself.
 [[gnu::cold]] inline std::vector<seen_link> links_of(const runtime::program& p, const std::vector<std::string>& parts) {
   using kind = runtime::recorder::kind;
   struct transit {
@@ -136,7 +136,8 @@ namespace detail {
   for (const auto& rank : r.ranks) {
     out.busy.push_back(rank.compute_ms * 1e-3);
     out.hosts.push_back(rank.host);
-    // In a run of few frames, waits before the first one and after the last count for much. What computes does not wait.
+    // In a run of few frames, waits before the first and after the last one count for much. A rank that computes does not
+    // wait.
     const double left = std::max(out.period - out.busy.back(), 0.0);
     out.idle.push_back(out.period > 0 ? std::min(rank.wait_ms * 1e-3, left) / out.period : 0);
   }

@@ -122,7 +122,8 @@ inline std::int64_t shared_cores(const rank_summary& a, const rank_summary& b) {
                        [&](auto c) { return std::find(mine.begin(), mine.end(), c) != mine.end(); });
 }
 
-/// What other processes than this job's computed on the cores of `r`; a process of the job uses its cores alike.
+/// The time that processes outside this job computed on the cores of `r`; a process of the job is taken to use its cores
+/// evenly.
 [[gnu::cold]] inline std::int64_t used_by_others(const rank_summary& r, const std::vector<rank_summary>& all) {
   double own = 0;
   std::vector<std::int64_t> counted;  // processes; several ranks may be threads of one

@@ -74,7 +74,7 @@ inline std::string plan_digest(const program& p) {
 }
 
 /// The identity that a file of packed weights must state to fit this program, on boards of any kind: how kernels pack does
-/// not depend on the instruction set. Another training has the same.
+/// not depend on the instruction set. Other trainings have the same identity.
 [[gnu::cold]] inline weights::identity packed_identity(const program& p) {
   fingerprint f;
   f.add(plan_digest(p));

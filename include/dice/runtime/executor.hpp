@@ -101,9 +101,10 @@ class executor {
   }
 
   /// Runs `most` frames, or fewer: until the sources of all ranks with inputs know their total, the same everywhere, and
-  /// that many are done; or until `stops` returns true in a rank, then only what has entered, here and in the streams that
-  /// follow. Every rank needs `in`. Throws as run() does, and late_frame if a frame takes longer than `limit` allows; call
-  /// give_up() if it threw. Call endpoint::settle() after the last stream, also if it threw.
+  /// that many are done; or until `stops` returns true in a rank; from then on, in this stream and those that follow, only
+  /// frames that have entered are finished. Every rank needs `in`. Throws as run() does, and late_frame if a frame takes
+  /// longer than `limit` allows; call give_up() if it threw. Call endpoint::settle() after the last stream, even if it
+  /// threw.
   void stream(frames::source* in, frames::sink* out, figures& measured, std::int64_t most = endless,
               bool (*stops)() = nullptr, const frame_limit& limit = {}) {
     streamed_ = in;
@@ -113,7 +114,7 @@ class executor {
     count_.begin();
     watch_.begin(limit.time, first_);
     works_since_ = never;
-    std::optional<regular_check> check;  // wakes the rank, which may wait in endpoint::wait for long
+    std::optional<regular_check> check;  // wakes the rank, which may wait in endpoint::wait for a long time
     if (watch_.on() || stops)
       check.emplace(watch_.on() ? std::clamp<std::int64_t>(limit.time / 4, 1'000'000, 100'000'000) : 100'000'000,
                     [this, &limit] {
@@ -125,7 +126,7 @@ class executor {
   }
   /// Frames of this run; of stream(), when it has ended.
   std::int64_t frames() const { return frames_ - first_; }
-  /// Whether stream() ended because a rank was asked to stop, and not because the source had ended; the same in every rank.
+  /// Whether stream() ended because a rank was asked to stop, not because the source had ended; the same in every rank.
   bool cut_short() const { return count_.cut_short(); }
   static constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max() / 2;
   /// Tells the other ranks of stream() that this one failed: they are stopped.
@@ -286,7 +287,7 @@ class executor {
   std::int64_t retired() const { return credits_.left(exit_ >= 0 ? left_ : frames_); }
 
   /// The oldest frame whose next segment can run, or -1. What this rank computes as one of several replicas comes last:
-  /// others may wait for the rest.
+  /// other ranks may be waiting for the rest.
   std::int64_t find_ready() const {
     std::int64_t own = -1;
     for (auto f = oldest_; f < io_.posted(); ++f)

@@ -13,8 +13,8 @@
 
 namespace dice::runtime {
 
-/// Whether what `layer` computes is a mask: nothing reads it but Where, as the operand in which NaN chooses the other one,
-/// and layers that make such a mask of it. What Where computes is checked.
+/// Whether the result of `layer` is a mask: it is read only by Where, as the operand in which NaN chooses the other one, and
+/// by layers that make such a mask of it. What Where computes is checked.
 inline bool is_mask(const graph::network_view& net, int layer) {
   std::vector<char> read(static_cast<std::size_t>(net.size())), otherwise(read);
   for (int l = net.size() - 1; l > layer; --l) {

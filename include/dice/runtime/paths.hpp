@@ -26,8 +26,8 @@ inline std::vector<int> ranks_with(const schedule::plan_view& plan, schedule::ac
 /// Frames whose buffers exist at once in rank `r`, with at most `in_flight` frames under way.
 inline int slots_of(const schedule::rank_program& r, int in_flight) { return std::min(r.slots, in_flight); }
 
-/// Unfinished frames of a replica where the first free one takes a frame: it computes one, and others wait there while the
-/// rank that decides is busy.
+/// The most unfinished frames of a replica where the first free one takes each frame: it computes one, and the others wait
+/// for it while the rank that decides is busy.
 inline constexpr int most_unfinished = 5;
 /// How many turns of a set of replicas may be under way to a rank, and times from a replica.
 inline int turn_slots(int in_flight) { return std::max(in_flight + 2, most_unfinished + 1); }
@@ -37,8 +37,8 @@ inline constexpr int letter_tag = 0;
 
 /// The letters of a plan's ranks, from each rank to each other, with the slots of each kind: at most `in_flight` credits,
 /// from ranks with graph outputs to those with graph inputs; a notice of each of two runs and one of a failure; one
-/// question; an answer, and one that says that the run is over; and for each set of replicas of which the first free one
-/// takes a frame, turns from the rank that decides, and times from each replica to it.
+/// question; an answer, and one that says that the run is over; and for each set of replicas whose first free one takes each
+/// frame, turns from the rank that decides, and times from each replica to it.
 inline std::vector<letter_path> letter_paths(const schedule::plan_view& plan, int in_flight) {
   using kind = letter::kind;
   const auto has = [](const std::vector<int>& ranks, int r) {

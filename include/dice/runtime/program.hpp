@@ -40,8 +40,8 @@ struct piece_kernels {
   kernels::functions cut, join, sum;
 };
 
-/// What plans of other mappings are made from: a network's layers, unfused, by backend and id; empty for backends that a
-/// program does not have.
+/// The source of plans for other mappings: a network's layers, unfused, by backend and id; empty for backends that a program
+/// does not have.
 struct layer_tables {
   graph::network_view net;
   algorithm::tables algorithms;
@@ -117,7 +117,7 @@ struct program {
 
   /// The layer of the network to which layer l of the plan belongs.
   constexpr int whole(int l) const { return parts.empty() ? l : parts[l].layer; }
-  /// Whether it computes that layer's operator; else it cuts out or puts together results.
+  /// Whether layer l computes that layer's operator; else it cuts out or puts together results.
   constexpr bool is_own(int l) const { return parts.empty() || parts[l].is_own(); }
   /// The network's own layers.
   constexpr const graph::network_view& network_layers() const { return parts.empty() ? layers : whole_layers; }

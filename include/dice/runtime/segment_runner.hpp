@@ -31,7 +31,7 @@ class segment_runner {
   int layer() const { return layer_; }
 
  protected:
-  /// `layer` (or -1) is worked on from now on.
+  /// From now on, `layer` (or -1) is worked on.
   void begin_layer(int layer) { layer_.store(layer, std::memory_order_relaxed); }
 
  private:

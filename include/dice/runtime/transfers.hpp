@@ -47,7 +47,8 @@ class transfers {
 
   /// Frames whose receives are posted.
   std::int64_t posted() const { return posted_; }
-  /// Posts the receives of the next frame, each into at(message, slot). Requires that it is known which replicas compute it.
+  /// Posts the receives of the next frame, each into at(message, slot). Requires that the replicas that compute it are
+  /// known.
   template <class At> void post(const At& at) {
     const auto frame = posted_++;
     const int in_slot = slot(frame);

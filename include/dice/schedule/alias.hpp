@@ -37,8 +37,8 @@ constexpr root_of find_root(const meta::array<instance>& all, int i) {
   return {i, offset};
 }
 
-/// Whether the root of operand e, received as a whole, has its place within Concat `whole`: where it covers operands, they
-/// lie in it.
+/// Whether the root of operand e, received as a whole, has its place within Concat `whole`: operands that it covers must lie
+/// in it.
 constexpr bool fits_within(const graph::network_view& net, const meta::array<instance>& all, const meta::array<int>& index,
                            int whole, const graph::edge& e) {
   const auto root = find_root(all, index[e.from]);
@@ -63,7 +63,7 @@ constexpr void alias(const graph::network_view& net, meta::array<instance>& all,
     if (const int l = own.first[i]; layers[l].view >= 0 && index[l] >= 0) {
       all[index[l]].parent = index[net.into(l)[0].from];
       all[index[l]].offset = net.layers[l].view * layers[l].output.element_bytes();
-      // What a replica has computed arrives where the others' results would.
+      // A replica's own result has the place where the others' results arrive.
       for (const auto& e : net.into(l).subview(1))
         if (const auto r = find_root(all, index[e.from]); r.offset == 0 && all[r.at].bytes == all[index[l]].bytes)
           all[r.at].parent = index[l];

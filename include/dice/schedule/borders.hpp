@@ -1,4 +1,4 @@
-// Borders before interiors: what other ranks wait for is computed and sent first.
+// Borders before interiors: ranks first compute and send what other ranks wait for.
 #pragma once
 
 #include "dice/tensor/region.hpp"
@@ -16,7 +16,7 @@ class borders {
   constexpr borders(const tensor::shape& image, std::int64_t rows, std::int64_t columns)
       : all_(tensor::whole(image)), interior_(all_), block_{rows, columns} {}
 
-  /// Has region `wanted` computed within a border, unless nothing would remain of the interior.
+  /// Lets a border cover region `wanted`, unless nothing would remain of the interior.
   constexpr void add(const tensor::region& wanted) {
     if (tensor::empty(tensor::intersect(interior_, wanted))) return;
     auto best = interior_;

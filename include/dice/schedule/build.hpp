@@ -110,7 +110,7 @@ class builder : network_pass {
           [&](int t) { return sent_.first[t] < sent_.first[t + 1]; }, {first_read_.first, reads_.first});
   }
 
-  /// Lists what other ranks get from each layer of the rank by a cut, for which no other layer is needed.
+  /// Lists what other ranks get from each layer of the rank by a cut that needs no other layer.
   constexpr void list_cuts() {
     first_cut_ = meta::array<int>(n_, -1);
     next_cut_ = meta::array<int>(n_, -1);
@@ -177,8 +177,8 @@ class builder : network_pass {
       }
     }
   }
-  /// Whether another group of the rank packs the same weights as that of anchor l: parts of a layer that differ in rows and
-  /// columns only have one copy (runtime/weights_of.hpp).
+  /// Whether another group of the rank packs the same weights as the one with anchor l: parts of a layer that differ only in
+  /// rows and columns share a copy (runtime/weights_of.hpp).
   constexpr bool packed_before(int l) {
     if (input_.parts.empty()) return false;
     const auto& part = input_.parts.first[l];
@@ -287,7 +287,7 @@ class builder : network_pass {
       if (instances_.first[result].parent >= 0 || from.at == result || from.offset != 0 ||
           instances_.first[from.at].bytes != instances_.first[result].bytes ||
           instances_.first[from.at].layout != instances_.first[result].layout || lives_.first[from.at].last != s ||
-          lives_.first[from.at].sent || lives_.first[result].first != s)  // a replica's comes by message, too
+          lives_.first[from.at].sent || lives_.first[result].first != s)  // a replica's result also comes by message
         continue;
       // The result is its own root: tensors that lie within it (views, joined tensors) move along.
       instances_.first[result].parent = from.at;

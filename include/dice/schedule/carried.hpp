@@ -1,4 +1,4 @@
-// Tensors that reach a rank within a Concat of them, which it also reads, instead of by a message of their own.
+// Tensors that reach a rank within a Concat that it also reads, instead of by a message of their own.
 #pragma once
 
 #include "dice/graph/network.hpp"

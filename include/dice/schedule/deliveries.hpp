@@ -45,7 +45,7 @@ class deliveries {
           all_.first[first_.first[t] + count_.first[t]++] = {.to = rank, .reader = l, .read = in.when(l)};
         else if (turns && all_.first[d].read != in.when(l)) all_.first[d].read = {};
       }
-    // A tensor comes within a Concat that the same rank reads, if it is read there only after the Concat was computed: then
+    // A tensor comes within a Concat that the same rank reads if the rank reads it only after the Concat was computed: so
     // ranks still wait only for layers before theirs. Later Concats first: the first one that has a message counts.
     for (int c = n - 1; c >= 0; --c)
       for (int i = first_.first[c], end = i + count_.first[c]; i < end; ++i) {

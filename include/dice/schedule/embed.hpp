@@ -1,4 +1,4 @@
-// Parts that are computed where they are put together: as bands of rows of a larger tensor.
+// Parts computed in the place where they are put together: as bands of rows of a larger tensor.
 #pragma once
 
 #include "dice/algorithm/choice.hpp"

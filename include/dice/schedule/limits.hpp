@@ -53,7 +53,7 @@ constexpr bool shrink(const plan_input& in, std::span<algorithm::choice> chosen,
 
 /// The plan of `in`, whose algorithms are `chosen`. While a rank exceeds its device's memory limit, as few of its layers as
 /// needed get the algorithms of `smallest`, first those that save the most; `chosen` is updated to the plan's algorithms. A
-/// rank that still exceeds its limit gets the smaller of both plans, which shows how much it needs.
+/// rank that still exceeds its limit gets the smaller of the two plans, which shows how much it needs.
 constexpr built_plan build_within_limits(const plan_input& in, std::span<algorithm::choice> chosen,
                                          meta::view<algorithm::choice> smallest) {
   const auto exceeded = [&](const rank_program& r) {

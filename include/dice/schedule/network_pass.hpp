@@ -12,7 +12,7 @@
 
 namespace dice::schedule::detail {
 
-/// Fusion groups, layouts, what the step of each layer reads, and the messages.
+/// Finds the fusion groups, the layouts, what each layer's step reads, and the messages.
 class network_pass {
  public:
   constexpr explicit network_pass(const plan_input& in)

@@ -84,7 +84,7 @@ struct segment {
   friend constexpr bool operator==(const segment&, const segment&) = default;
 };
 
-/// One message per frame, or for those frames only for which replicas make the tensor or read it.
+/// One message per frame, or only for the frames for which replicas make or read the tensor.
 struct message {
   int from = 0, to = 0;  ///< ranks
   int tag = 0;           ///< unique among the messages between the two, from 1 on

@@ -14,7 +14,7 @@
 
 namespace dice::schedule {
 
-/// A plan and the network of parts for which it is.
+/// A plan and its network of parts.
 struct built_split {
   parts::network net;
   meta::array<algorithm::choice> algorithms;  ///< by layer of that network

@@ -1,4 +1,4 @@
-// What the plans of static_plan.hpp and static_split.hpp are stored in, and made from.
+// The arrays that hold the plans of static_plan.hpp and static_split.hpp, and their inputs.
 #pragma once
 
 #include "dice/algorithm/backend.hpp"

@@ -93,7 +93,7 @@ inline constexpr bool proved = [] {
                 "internal error, please report: a step of this plan takes a tensor in the wrong layout");
   static_assert(buffers_disjoint(p, net), "internal error, please report: buffers of this plan overlap");
   static_assert(places_in_buffers(p, net), "internal error, please report: a tensor of this plan lies outside its buffer");
-  if constexpr (!p.replicas.empty())  // without, tests show it, and it would take more memory than all else
+  if constexpr (!p.replicas.empty())  // without replicas, tests show it; a proof would take more memory than all others
     static_assert(kept_until_read(p, net, parts_of<Net, Map>.parts),
                   "internal error, please report: a tensor of this plan is overwritten before it is read");
   static_assert(no_wait_cycle(p), "internal error, please report: ranks of this plan wait for each other");

@@ -41,8 +41,8 @@ constexpr bool is_control(std::int32_t c) {
 
 }  // namespace detail
 
-/// `text` as a terminal may show it: each byte of control characters and of invalid UTF-8 becomes \x1b or the like, but for
-/// the characters in `kept`.
+/// `text` as a terminal may show it: each byte of control characters and of invalid UTF-8 becomes \x1b or the like, except
+/// for the characters in `kept`.
 [[gnu::cold]] inline std::string shown(std::string_view text, std::string_view kept = {}) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {

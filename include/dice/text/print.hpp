@@ -15,7 +15,7 @@
 
 namespace dice::text {
 
-// Names, labels and paths come from anywhere; whatever a program prints leaves it here.
+// Names, labels and paths come from anywhere, so everything that a program prints goes through these functions.
 
 /// Whether print() writes to standard error, because a file that the program writes is its standard output.
 inline bool prints_to_stderr = false;
@@ -42,7 +42,7 @@ struct no_reader : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Writes `page`, but for its line breaks and tabs as shown() shows it, to standard output and flushes it. Throws
+/// Writes `page` to standard output, as shown() shows it except for line breaks and tabs, and flushes it. Throws
 /// std::runtime_error.
 inline void print(std::string_view page) {
   const auto text = stamped(shown(page, "\n\t"));

@@ -5,7 +5,7 @@
 
 namespace dice::this_host {
 
-/// The use of a rank's cores during a run, as far as the host says (core_watch). Times in nanoseconds.
+/// The use of a rank's cores during a run, as far as the host reports it (core_watch). Times in nanoseconds.
 struct core_use {
   std::int64_t time = 0;            ///< of the run
   std::int64_t waited = 0;          ///< a thread of the rank was ready to run, but had no core: of the one that waited most

@@ -1,5 +1,5 @@
-// Time for which a rank had no core though it could have run, as the kernel of the host counts it in /proc and in the files
-// of control groups.
+// Time for which a rank could have run but had no core, as the host's kernel counts it in /proc and in the files of control
+// groups.
 #pragma once
 
 #include "dice/meta/clock.hpp"
@@ -88,11 +88,11 @@ inline std::int64_t throttled_in(const std::filesystem::path& folder) {
 
 }  // namespace detail
 
-/// Watches the cores of a rank from its construction on.
+/// Watches the cores of a rank from its own construction on.
 class core_watch {
  public:
-  /// The rank has `threads` threads on `cores`. `alone`: it has this process for itself; otherwise, only the calling
-  /// thread's waiting counts as the rank's.
+  /// The rank has `threads` threads on `cores`. `alone`: it has this process to itself; otherwise, only the calling thread's
+  /// waiting counts as the rank's.
   core_watch(std::vector<int> cores, int threads, bool alone, std::string root = "/")
       : cores_(std::move(cores)), threads_(threads), alone_(alone), root_(std::move(root)) {}
 

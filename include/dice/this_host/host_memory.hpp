@@ -13,7 +13,7 @@
 
 namespace dice::this_host {
 
-/// Bytes that the programs on a host may use; the largest number if the host does not say.
+/// Bytes that the programs on a host may use; the largest number if the host does not report them.
 struct host_memory {
   std::int64_t total = std::numeric_limits<std::int64_t>::max(), available = total;
   bool limited = false;  ///< `total` is the limit of a control group, such as a container's
@@ -38,8 +38,8 @@ inline std::int64_t number_in(const std::filesystem::path& file) {
 
 }  // namespace detail
 
-/// What the host has, and what is available: MemAvailable, and what control groups leave. Their cached files count as
-/// available, since the system drops them first. `root` is "/".
+/// What the host has, and what is available: MemAvailable, and what control groups leave. Files that these groups have
+/// cached count as available, since the system drops them first. `root` is "/".
 [[gnu::cold]] inline host_memory memory_of_host(const std::filesystem::path& root = "/") {
   using detail::number_after, detail::number_in;
   host_memory out;

@@ -13,9 +13,8 @@
 
 namespace dice::weights {
 
-/// Throws files::error if `packed`, which nobody named, is of another training than the weights file that would be read
-/// without it: then new weights came, and `packed` is old. Returns a warning about a weights file that cannot be read, or
-/// "".
+/// Throws files::error if `packed`, which nobody named, and the weights file that would be read without it are of different
+/// trainings: new weights have come, and `packed` is old. Returns a warning about a weights file that cannot be read, or "".
 [[gnu::cold]] inline std::string require_current(const packed_file& packed, std::string_view network,
                                                  const graph::weights_file& wanted, std::string_view build_folder) {
   std::string looked;

@@ -25,8 +25,8 @@ struct stored_tensor {
   std::string sha256;
 };
 
-/// The content digest of a weights file: SHA-256 of a line for each tensor, in the order of the data. So whoever knows this
-/// digest knows those of all tensors once the file's header is read.
+/// The content digest of a weights file: SHA-256 of a line for each tensor, in the order of the data. So this digest vouches
+/// for the digests of all tensors in the file's header.
 [[gnu::cold]] inline std::string digest_of(std::span<const stored_tensor> all) {
   files::sha256 out;
   for (const auto& t : all)
@@ -63,7 +63,7 @@ class file {
   }
 
   const std::string& path() const { return in_.path(); }
-  /// The digest of its tensors, which other trainings do not have.
+  /// The digest of its tensors, different for every training.
   const std::string& content() const { return content_; }
   /// SHA-256 of the model's file.
   const std::string& model_digest() const { return model_digest_; }

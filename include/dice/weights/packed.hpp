@@ -38,7 +38,7 @@ struct identity {
   friend bool operator==(const identity&, const identity&) = default;
 };
 
-/// What a file of packed weights says about itself, and no program knows before.
+/// Facts that only a file of packed weights knows, and no program beforehand.
 struct packed_content {
   std::string content, model_digest;  ///< of the weights file, as weights::file has them
   std::vector<int> ranks;             ///< whose weights it has, ascending
@@ -51,7 +51,7 @@ struct packed_layout {
   std::vector<std::int64_t> sections;          ///< where each rank's section begins, and the last one's end
   std::vector<std::int64_t> counts{};          ///< items of each rank
 
-  /// `ranks`: the items of all ranks of the program. Those of others than held.ranks take no bytes.
+  /// `ranks`: the items of all ranks of the program. Items of ranks not in held.ranks take no bytes.
   packed_layout(const identity& of, const packed_content& held, std::span<const std::vector<item>> ranks)
       : text(first_line), counts(ranks.size()) {
     for (const auto& [name, value] : of.lines) text += name + ' ' + value + '\n';
@@ -93,8 +93,8 @@ struct packed_layout {
 /// An open file of packed weights that matches the program, perhaps of some of its ranks only.
 class packed_file {
  public:
-  /// `named`: users named the file; otherwise, it is the one beside the program. `option`: what they name the weights file
-  /// with. Throws files::error, whose text names the difference and the remedy.
+  /// `named`: users named the file; otherwise, it is the one beside the program. `option`: the option with which they name
+  /// the weights file. Throws files::error, whose text names the difference and the remedy.
   [[gnu::cold]] packed_file(const std::string& path, const identity& wanted, std::span<const std::vector<item>> ranks,
                             bool named = true, const std::string& option = "--weights")
       : in_("packed weights", path, "name a file that --pack wrote", "; name a file that --pack wrote") {

@@ -16,7 +16,7 @@
 
 namespace dice::weights {
 
-/// What one kernel needs from the weights file: its parameters in their order, and whether they are packed.
+/// The data of one kernel in the weights file: its parameters in their order, and whether they are packed.
 struct item {
   meta::view<graph::parameter> parameters;
   std::int64_t packed_bytes = 0;  ///< 0: the parameters stay where they lie in the file
@@ -41,8 +41,8 @@ constexpr std::int64_t stored_bytes(std::span<const item> items) {
   return out;
 }
 
-/// A rank's weights: those read in place are mapped read-only, the others packed in one block or mapped from a file of
-/// packed weights. Maps nothing else. Items are numbered in the order in which they came.
+/// A rank's weights: those read in place are mapped read-only, the others are packed in one block or mapped from a file of
+/// packed weights. Nothing else is mapped. Items are numbered in the order in which they came.
 class store {
  public:
   store() = default;

@@ -25,7 +25,7 @@ struct verified {
 };
 
 /// Reads the tensors that `items` need and compares them with the digests that onnx2hpp wrote. The digests themselves are
-/// those of the file's digest, which the program contains. Throws files::error, which names the first tensor that differs.
+/// checked by the file's digest, which the program contains. Throws files::error, which names the first tensor that differs.
 [[gnu::cold]] inline verified verify(const file& from, std::span<const item> items) {
   const auto& all = from.tensors();
   std::set<const stored_tensor*> needed;

@@ -1,6 +1,6 @@
-# Says what this host is, in lines "KEY VALUE". $1: where deployments go. $2, …: the other hosts, which must let this one in.
-# Only sh and coreutils. Prints "ready" first, and then the time for each line of input until "go". DICE_RUN_ROOT: files are
-# read below this folder, for tests.
+# Describes this host in lines "KEY VALUE". $1: where deployments go. $2, …: the other hosts, which must let this one in. Needs only
+# sh and coreutils. Prints "ready" first, and then the time for each line of input until "go". DICE_RUN_ROOT: files are read below
+# this folder, for tests.
 export LC_ALL=C
 root=$DICE_RUN_ROOT place=$1
 shift
@@ -48,7 +48,7 @@ done
 has perl && echo "perl yes"
 has rsync && echo "rsync yes"
 has nvidia-smi && nvidia-smi --query-gpu=name,memory.total,driver_version --format=csv,noheader 2>&1 | while read -r line; do echo "gpu $line"; done
-# One core fills memory: some idea of its speed. The best of three counts.
+# One core fills memory, which gives some idea of its speed. The best of three counts.
 for i in 1 2 3; do echo "fill $(dd if=/dev/zero of=/dev/null bs=64M count=4 2>&1 | tail -n 1)"; done
 
 # As mpirun would do it.

@@ -1,5 +1,5 @@
-# Arguments: versions that jobs need which run elsewhere, too. Removes all versions but these, the current and the previous one, and
-# those whose files a process here uses. Prints those that are left, and "running" if there are processes.
+# Arguments: versions that running jobs need, including jobs on other hosts. Removes all versions but these, the current and the
+# previous one, and those whose files a process here uses. Prints those that are left, and "running" if there are processes.
 fenced
 running=$(processes) keep=" $(version_of "$link") $(version_of "$base/previous") $* "
 real=$(cd -P "$base" && pwd -P) || exit 1

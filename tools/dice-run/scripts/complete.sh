@@ -1,10 +1,10 @@
-# Arguments: the version; name and digest of each file that this dice-run has brought, "-" for those that the host had. Makes the
-# version complete, also if the power fails later. Files of a version that is there already are replaced, each as a whole.
+# Arguments: the version; name and digest of each file that this dice-run has brought, "-" for those that the host had. Completes
+# the version, so that it survives a later power failure. Files of a version that is there already are replaced, each as a whole.
 version=$1 new=$base/$token.part
 shift
 check() {
   while [ $# -gt 0 ]; do
-    # Who has lost its lock hears so, and not that another dice-run has taken its files.
+    # A dice-run that has lost its lock is told so, not that another one has taken its files.
     [ "$2" = - ] || sum=$({ sha256sum <"$new/$1"; } 2>/dev/null) || { fenced; fail "$new/$1 cannot be read"; }
     if [ "$2" != - ] && [ "${sum%% *}" != "$2" ]; then
       rm -f "$new/$1"
@@ -15,11 +15,11 @@ check() {
   done
 }
 check "$@"
-sync -f "$new" || exit 1 # says what the disk did not take, as with a quota on NFS
+sync -f "$new" || exit 1 # reports what the disk did not take, for example because of a quota on NFS
 fenced
 if [ -d "$base/$version" ]; then
   while [ $# -gt 0 ]; do
-    for other in "$base"/*/"$1"; do # who writes to a file changes it in all versions that have it as a hard link
+    for other in "$base"/*/"$1"; do # writing to a file would change it in all versions that have it as a hard link
       [ ! -L "${other%/*}" ] && [ "$other" != "$base/$version/$1" ] && [ "$other" -ef "$base/$version/$1" ] || continue
       ln -f "$new/$1" "$other" || exit 1
     done

@@ -1,2 +1,2 @@
-# Removes what was copied for this dice-run, as after a copy that has filled the disk.
+# Removes what was copied for this dice-run, for example after a copy that filled the disk.
 rm -rf "$base/$token.part"

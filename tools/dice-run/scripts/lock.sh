@@ -1,11 +1,11 @@
-# Argument: who locks. Locks the deployment here until the standard input ends, or is silent for twenty seconds. The kernel keeps
-# the lock for this shell, and gives it to one of those who ask. From then on the token of this dice-run is the one that may change
-# something (fenced).
+# Argument: who locks. Locks the deployment here until the standard input ends, or is silent for twenty seconds. The kernel holds
+# the lock for this shell, and gives it to only one of those that ask. From then on, only this dice-run's token may change anything
+# (fenced).
 not_writable() {
   case $(LC_ALL=C touch "$1" 2>&1) in *"Read-only file system"*) fail "$1 is on a file system that is mounted read-only; check the card, and remount it" ;; esac
   fail "$(id -un) may not write to $1; let this user write there, or choose another folder by --to"
 }
-top=$folder # what is there of the path
+top=$folder # the part of the path that exists
 while [ ! -e "$top" ]; do top=$(dirname "$top"); done
 [ -d "$top" ] || fail "$top is not a folder; choose another by --to"
 [ "$top" = "$folder" ] || { [ -w "$top" ] || not_writable "$top"; mkdir -p "$folder" || fail "choose another folder by --to"; }
@@ -14,7 +14,7 @@ require_ours
 target=$(readlink "$link") || [ ! -e "$link" ] || target=none
 case $target in "" | ".dice-run/$name/"*) ;; *) fail "$link is there already, and dice-run has not made it; move it away" ;; esac
 mkdir -p "$base" || fail "choose another folder by --to"
-# Who can open a lock can keep it: only this user.
+# Anyone who can open a lock can hold it, so only this user may.
 { : >>"$base/lock" >>"$base/mutex" >>"$base/job.lock"; } && chmod go= "$base/lock" "$base/mutex" "$base/job.lock" || exit 1
 exec 9>>"$base/lock" || exit 1
 said=$(flock -n 9 2>&1) # 1: another one has it

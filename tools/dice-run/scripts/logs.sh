@@ -1,11 +1,11 @@
-# Arguments: how many lines; "follow", if those that come are to be printed, too, until the job ends.
+# Arguments: how many lines; "follow" to print new lines, too, until the job ends.
 cd "$base/job" 2>/dev/null && { [ -f log ] || [ -f before.log ]; } || fail "there is no log; dice-run start makes one"
 [ -f log ] || { echo "$(date '+%Y-%m-%d %H:%M:%S') dice-run: the last job has no log; this is the log of the job before"; exec tail -n "$1" before.log; }
 older=$(($1 - $(wc -l <log)))
 [ "$older" -le 0 ] || [ ! -f log.1 ] || tail -n "$older" log.1
 [ "$2" = follow ] && supervised || exec tail -n "$1" log
-# Until the supervisor gives the job's lock back, or nobody follows any more. tail -F leaves out what it has not read when the log gets
-# another name, as on a slow connection.
+# Follows until the supervisor releases the job's lock, or nobody reads any more. tail -F would skip what it has not read when the
+# log is renamed, which happens on a slow connection.
 tail -f --pid=$$ /dev/null & # ends when nobody reads any more
 trap 'kill $!' EXIT
 exec 5<log
@@ -16,7 +16,7 @@ while cat <&5; do
     [ -n "$lives" ] && kill -0 $! 2>/dev/null || break
     flock -s -w 1 "$base/job.lock" true
     [ $? = 1 ] || lives=
-  else # it is full: log.1, or has been that
+  else # the open file is full, and is log.1 or was
     cat <&5
     [ log.1 -ef $open ] && next=log || next=log.1
     [ -f $next ] || sleep 1

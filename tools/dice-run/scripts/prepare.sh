@@ -1,6 +1,6 @@
 # Arguments: the version; the processor of its programs, or nothing; name, size, digest and mode of each of its files. Prints which
-# of them are missing, and the folder to which they are to be copied, which only this dice-run knows. In it are what the host has of
-# them already, and what was copied for a dice-run that did not finish.
+# of them are missing, and the folder to which they are to be copied, which only this dice-run knows. That folder holds the files
+# that the host has already, and those copied for a dice-run that did not finish.
 command -v rsync >/dev/null || fail "it has no rsync; install it (Debian: rsync)"
 version=$1 old=$(version_of "$link") new=$base/$token.part
 [ -z "$2" ] || [ "$2" = "$(uname -m)" ] || fail "its processor is $(uname -m), and its package is for $2: take another board for this host in the plan"
@@ -36,4 +36,4 @@ while [ $# -gt 0 ]; do
   fi
 done
 set -- $(stat -f -c '%b %a %S' "$new")
-[ "${1:-0}" = 0 ] || echo "free $(($2 * $3))" # some file systems do not say it
+[ "${1:-0}" = 0 ] || echo "free $(($2 * $3))" # some file systems do not report it

@@ -7,7 +7,7 @@ fenced
 require_not_stopped
 lock_job
 not_written() {
-  set -- $(stat -f -c '%b %a %S' "$base") # some file systems do not say it
+  set -- $(stat -f -c '%b %a %S' "$base") # some file systems do not report it
   [ "${1:-0}" = 0 ] || [ $(($2 * $3)) -ge 65536 ] || fail "the disk of $folder is full; remove something. Nothing was started"
   fail "$base/job cannot be written ($said). Nothing was started"
 }

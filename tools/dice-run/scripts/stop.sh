@@ -1,7 +1,7 @@
-# Argument: how many seconds the job has to end in order. Ends the job, or bench or measure, if this host has started it, then what
+# Argument: how many seconds the job has to end in order. Ends the job, or bench or measure, if this host started it, and then what
 # is left of it here. Prints how many processes there were, and how many did not end in order.
 seconds=$1
-# From now on a dice-run that has locked the deployment, and is about to start something, comes too late.
+# From now on, a dice-run that has locked the deployment and is about to start something is too late.
 hung=
 if [ -d "$base" ]; then
   {
@@ -12,9 +12,9 @@ if [ -d "$base" ]; then
 fi
 set -- $(processes)
 echo "found $#"
-owner=$(readlink "$base/owner") # of whom a later process may have the id
+owner=$(readlink "$base/owner") # its id may belong to a later process by now
 [ -z "$owner" ] || [ "$(identity "${owner%% *}")" != "$owner" ] || kill -USR1 "${owner%% *}" 2>/dev/null
-# In tenths of a second: until then all may end by itself; then SIGTERM; two seconds later SIGKILL.
+# In tenths of a second: processes may end by themselves until `limit`; then SIGTERM; two seconds later SIGKILL.
 tenths=0 limit=$((seconds * 10)) killed=0
 while left=$(processes) && { [ -n "$left" ] || supervised; } && [ "$tenths" -lt $((limit + 60)) ]; do
   if [ "$tenths" = "$limit" ]; then

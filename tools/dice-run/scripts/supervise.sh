@@ -2,10 +2,10 @@
 # Arguments: the file `run` and its version, the number of the job, how often; options of the program.
 run=$1 version=$2 number=$3 restarts=$4
 shift 4
-limit=1048576 # bytes; the log is log.1 and log, which have at most as many each
+limit=1048576 # bytes; the log is log.1 and log, with at most that many each
 options=$(printf %s "${MPIRUN_OPTIONS% --tag-output -x *}" | tr '\n' ' ') # the user's
 count=0 delay=1 began=- child= code=- ended=- from=- stopping=
-# What the disk has no room for is tried again without the older output.
+# If the disk has no room, writes are tried again without the older output.
 make_room() { rm -f log.1 before.log; }
 put() {
   text="$(date '+%Y-%m-%d %H:%M:%S') dice-run: $*"
@@ -16,8 +16,8 @@ note() {
   [ "$(stat -c %s log 2>/dev/null || echo 0)" -lt "$limit" ] || mv -f log log.1
   put "$@"
 } 2>/dev/null
-# Copies its input to the log until it ends. A full disk costs output, and not the job. Runs in a shell of its own, which does not
-# keep the job's lock: as a redirection of the call, 9>&- would leave a copy of it there.
+# Copies its input to the log until it ends. A full disk costs output, not the job. Runs in a shell of its own, which does not hold
+# the job's lock: as a redirection of the call, 9>&- would leave a copy of it there.
 keep_log() {
   exec 9>&-
   trap '' TERM
@@ -40,15 +40,15 @@ save() {
     $room
   done
 } 2>/dev/null
-# How long it has run, in s, whatever the clock says: a board without a battery learns the time after it has started.
+# How long the job has run, in s, whatever the clock says: a board without a battery learns the time only after it has started.
 run_time() { read -r up rest </proc/uptime; ran=$((${up%.*} - $1)); }
 finish() {
   note "$2"
   save "$1"
   exit
 }
-# While this host was cut off, another may have started a newer job. The other hosts of the version say which is their last; those
-# that do not answer do not object. Leaves a link `newer` to the host that has started a newer one.
+# While this host was cut off, another may have started a newer job. Asks the other hosts of the version for their last job; those
+# that do not answer do not object. Leaves a link `newer` to the host that started a newer one.
 ask_hosts() {
   agent=${PRTE_MCA_plm_ssh_agent:-${OMPI_MCA_plm_rsh_agent:-ssh -o BatchMode=yes -o ConnectTimeout=5}} # as mpirun would do it
   read -r here </proc/sys/kernel/hostname
@@ -62,12 +62,12 @@ ask_hosts() {
   wait
 } 2>/dev/null
 trap '' HUP
-# From dice-run stop. SIGUSR1 stops the program in order (docs/running.md). The exit code of ranks is not 0 then; mpirun says that it
-# aborts the job, and ends those that are left.
+# Called for dice-run stop. SIGUSR1 stops the program in order (docs/running.md). The ranks' exit code is then not 0; mpirun says
+# that it aborts the job, and ends the ranks that are left.
 stop_in_order() {
   [ -n "$stopping" ] || put "the job is asked to end; mpirun and ranks may call that an abort or a failure"
   stopping=1
-  # While the child is still a copy of this shell, a signal may be lost.
+  # While the child is still a copy of this shell, it may lose a signal.
   while [ "$(tr '\0' ' ' <"/proc/$$/cmdline")" = "$(tr '\0' ' ' <"/proc/$child/cmdline")" ]; do sleep 0.05 9>&-; done 2>/dev/null
   kill -USR1 "$child"
 }
@@ -94,7 +94,7 @@ while :; do
   run_time "$from"
   ended=$(date +%s)
   began=$((ended - ran)) # the clock may have been set meanwhile
-  # Its output has arrived. A process that is left may keep it open.
+  # Waits for the last output. A process that is left may keep the pipe open.
   for tenth in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do kill -0 "$logger" 2>/dev/null && sleep 0.1 9>&-; done
   # mpirun of Open MPI 5 also exits with 0 if it has lost a host.
   said=$(cat log.1 log 2>/dev/null | tail -c 20000)
@@ -111,7 +111,7 @@ while :; do
   (exec 9>&-; sleep "$delay"; ask_hosts) &
   while [ -z "$stopping" ] && kill -0 $! 2>/dev/null; do wait $!; done
   if [ -n "$stopping" ]; then
-    kill 0 # also the hosts are asked no more; this shell and the log's ignore it
+    kill 0 # also ends asking the hosts; this shell and the log's ignore the signal
     finish stopped stopped
   fi
   [ ! -L newer ] || finish failed "a newer job was started on $(readlink newer); this one is not started again"

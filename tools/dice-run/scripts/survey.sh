@@ -1,10 +1,10 @@
-# Prints what the host has and runs, a line for each thing.
+# Prints what the host has and runs, one item a line.
 echo "current $(version_of "$link")"
 echo "previous $(version_of "$base/previous")"
 read -r up rest </proc/uptime
 echo "clock $(date +%s)"
 echo "uptime ${up%.*}"
-# All hosts that may have something, those of each version, as its file `hosts` says, and where the ranks are, as `ranks` says.
+# All hosts that may have something, the hosts of each version (its file `hosts`), and where the ranks are (its file `ranks`).
 for of in members current_host previous_host current_rank; do
   case $of in members) file=$base/members ;; current_host) file=$link/hosts ;; previous_host) file=$base/previous/hosts ;; *) file=$link/ranks ;; esac
   [ ! -f "$file" ] || while read -r first rest; do printf '%s\n' "$of $first${rest:+ $rest}"; done <"$file"
@@ -19,8 +19,8 @@ for pid in $(processes); do
   case $exe in "$real"/*/"$name" | "$real"/*/"$name (deleted)") rank=1 ;; *) rank=0 ;; esac
   printf '%s\n' "process $pid $((${12} + ${13})) $kilobytes $rank ${exe##*/}"
 done 2>/dev/null
-# The record of the last job that this host has started: its state, and what its file says, if it is of the same job. A supervisor
-# that could not save its state has removed it.
+# The record of the last job that this host started: its state, and the content of its file, if that is of the same job. A
+# supervisor that could not save its state has removed it.
 record() {
   set -- $(readlink "$base/job/state")
   for key in phase number run restarts exit ended uptime; do
@@ -33,7 +33,7 @@ record() {
 " in ,* | "$number,number $number
 "*) echo "$about" | while read -r key value; do echo "job $key $value"; done ;; esac
 } 2>/dev/null
-# A job that begins or ends meanwhile: once more.
+# Tries again if a job begins or ends meanwhile.
 before=$(record)
 for attempt in 1 2 3 4 5; do
   ! supervised && lives= || lives=supervised

@@ -1,5 +1,5 @@
-# Arguments: the current and the previous version that this dice-run has found, and those that take their places; "": none. A switch
-# that was interrupted is finished, or taken back, in the same way. Prints "switches" before it changes anything.
+# Arguments: the current and the previous version that this dice-run has found, and their replacements; "": none. A switch that was
+# interrupted is finished, or taken back, in the same way. Prints "switches" before it changes anything.
 fenced
 current=$(version_of "$link") previous=$(version_of "$base/previous")
 either() { [ "$1" = "$2" ] || [ "$1" = "$3" ]; }

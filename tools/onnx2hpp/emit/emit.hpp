@@ -17,7 +17,7 @@ namespace onnx2hpp {
 /// size of the weights, and dice's version. The numbers in the weights do not change it.
 std::string structure_digest(const network& net, const weights_layout& layout);
 /// The C++ header; `model_digest` is the SHA-256 of the model's file. `pinned`: the digest of the only weights that programs
-/// shall take; empty: all of this structure.
+/// may take; empty: any weights of this structure.
 std::string emit_header(const network& net, const weights_layout& layout, const std::string& name,
                         const std::string& model_digest, const std::string& pinned = {});
 /// The header of the mapping, NAME::mapped.
@@ -34,8 +34,8 @@ std::string emit_list(const network& net);
 
 /// The first lines of a header.
 std::string notice(const std::string& model_digest);
-/// For each layer the bytes that a cut before it would send: of each tensor once that a layer before the cut computes and
-/// one behind it reads.
+/// For each layer, the bytes that a cut before it would send: each tensor that a layer before the cut computes and one
+/// behind it reads counts once.
 std::vector<std::int64_t> cut_bytes(const network& net);
 /// Bytes of the parameters of a layer.
 std::int64_t parameter_bytes(const layer& l);

@@ -1,4 +1,4 @@
-// What is read of ONNX's operators, for people and for docs/operators.md.
+// Tables of ONNX's operators and what onnx2hpp reads of them, for people and for docs/operators.md.
 #pragma once
 
 #include "diagnostics.hpp"

@@ -26,7 +26,8 @@ constexpr std::size_t chunk = std::size_t{1} << 20;  ///< elements or bytes hand
 std::int64_t aligned(std::int64_t n) { return (n + alignment - 1) / alignment * alignment; }
 
 /// Equal keys mean equal bytes in the file. Constants are distinguished by address: two with equal numbers may differ after
-/// another training, and the layout shall stay. (Factors of rows are compared, since folding leaves only their numbers.)
+/// another training, and the layout must stay the same. (Factors of rows are compared, since folding leaves only their
+/// numbers.)
 std::string identity(const parameter& p) {
   std::string key;
   const auto add = [&](const auto& x) { key.append(reinterpret_cast<const char*>(&x), sizeof x); };

@@ -31,7 +31,7 @@ weights_layout lay_out_weights(const network& net);
 /// The data section.
 dice::weights::block weights_data(const weights_layout& layout);
 
-/// What a weights file says about the network and the model that it comes from; digests are SHA-256 in hexadecimal.
+/// The facts in a weights file about its network and the model that it comes from; digests are SHA-256 in hexadecimal.
 struct weights_origin {
   std::string network, structure;
   std::function<std::string()> model_digest;  ///< of the model's file; called once the weights are written

@@ -33,7 +33,7 @@ int threads_for(std::int64_t frames) {
   return static_cast<int>(std::min<std::int64_t>(frames, std::max(1u, std::thread::hardware_concurrency())));
 }
 
-/// Tells how long computing takes if it is long; the reference kernels need some 3 ns for a MAC.
+/// Says how long computing will take if that is long; the reference kernels need some 3 ns for a MAC.
 void announce(std::int64_t frames, const network& net, const messages& out) {
   std::int64_t macs = 0;
   for (const auto& l : net.layers) macs += net.macs(l);
@@ -105,7 +105,7 @@ std::set<int> suspects(const comparison& c, const compared_tensor& differing, co
     const int at = todo.back();
     todo.pop_back();
     const auto& l = net.layers[at];
-    // The layer of `differing` may also compute a tensor that agrees: a value with two names, and files that differ.
+    // The layer of `differing` may also compute a tensor that agrees: its value has two names, and their files differ.
     if (at != differing.layer && (is_input(l) || right.contains(at))) continue;
     if (!out.insert(at).second) continue;
     todo.insert(todo.end(), l.operands.begin(), l.operands.end());

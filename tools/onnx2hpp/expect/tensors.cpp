@@ -149,7 +149,7 @@ class reader {
     return error == std::errc() && last == end && k >= 0 ? k : -1;
   }
 
-  /// The type that files of a tensor have; those of an input may also be float32.
+  /// The type of a tensor in its files; files of an input may also have float32.
   dice::tensor::number type_of(const std::string& name, int index, bool is_given) const {
     const auto* input = net_.layers[index].op.get_if<dice::ops::input>();
     return is_given && input ? input->number : net_.type_of(name);

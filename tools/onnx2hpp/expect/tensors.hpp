@@ -1,4 +1,4 @@
-// The files of --expect: tensors of a model, for graph inputs their values, for others those that are expected.
+// The files of --expect: tensors of a model: the values of graph inputs, and the expected values of others.
 #pragma once
 
 #include "diagnostics.hpp"

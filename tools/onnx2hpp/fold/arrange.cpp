@@ -128,7 +128,7 @@ void fold_split(node_context& n) {
   }
 }
 
-/// How many numbers lie from `start` on before `limit`, `step` apart; of integers exactly, of which double has the first
+/// How many numbers lie from `start` on before `limit`, `step` apart; exact for integers, of which double has only the first
 /// digits.
 double count_in_range(double start, double limit, double step) { return std::ceil((limit - start) / step); }
 double count_in_range(whole start, whole limit, whole step) {

@@ -29,7 +29,7 @@ class constant_network {
     try {
       import(known, false);
     } catch (const refusal&) {
-      // Few importers take several activations; what they say about one explains more.
+      // Few importers take several activations; a refusal of one explains more.
       try {
         import(known, true);
         return;
@@ -72,8 +72,8 @@ class constant_network {
 
   const shape& result(int l) const { return net_.layers[l].result; }
 
-  /// Input 0, or with `all` every input, is only an activation. The others are constants, or activations where an importer
-  /// wants one.
+  /// Input 0, or with `all` every input, can only be an activation. The others are constants, or activations where an
+  /// importer wants one.
   void import(const known_operator& known, bool all) {
     net_ = {};
     inputs_.clear();
@@ -125,14 +125,14 @@ class constant_network {
     v.holds = {};
   }
 
-  /// Double stays double, which other operands of the model are, too.
+  /// Doubles stay double, like other operands of the model.
   element type_of_reals() const {
     for (int k = 0; k < n_.inputs(); ++k)
       if (n_.is_constant(k) && is_real(n_.data(k, "input").type)) return n_.data(k, "input").type;
     return element::float32;
   }
 
-  /// Elements that a pooling layer reads for one of its result.
+  /// The number of elements that a pooling layer reads for one element of its result.
   static double window(const operation& op) {
     const auto area = [](const auto& pool) { return static_cast<double>(pool.kernel[0]) * pool.kernel[1]; };
     if (const auto* pool = op.get_if<ops::max_pool>()) return area(*pool);

@@ -1,5 +1,5 @@
-// Quantised constants: DequantizeLinear, which makes the weights of a network real that is stored in integers, and
-// QuantizeLinear. Computed in float32, as ONNX Runtime does.
+// Quantised constants: DequantizeLinear, which turns weights stored as integers into reals, and QuantizeLinear. Computed in
+// float32, as ONNX Runtime does.
 #include "fold/broadcast.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ struct quantised_range {
   double least, most;
 };
 
-/// What a quantised type holds; nothing if `type` is none.
+/// The range of a quantised type; nothing if `type` is not one.
 std::optional<quantised_range> quantised_limits(element type) {
   switch (type) {
     case element::int8:

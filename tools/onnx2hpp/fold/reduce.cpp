@@ -21,7 +21,7 @@ std::vector<bool> reduced_axes(node_context& n, int rank, int moved) {
   return out;
 }
 
-/// Joins all numbers, of type T, of each result. `finish` receives what was joined and how many numbers there were.
+/// Combines all numbers, of type T, of each result. `finish` receives what was joined and how many numbers there were.
 template <class T, class Join, class Finish>
 void join_numbers(node_context& n, int moved, const std::vector<T>& values, T start, Join join, Finish finish) {
   const auto& c = n.data(0, "input");
@@ -41,8 +41,8 @@ void join_numbers(node_context& n, int moved, const std::vector<T>& values, T st
   n.result(make_constant(c.type, std::move(dims), std::span<const T>(out)));
 }
 
-/// What a reduction of integers begins with. If that is infinite, it is beyond all numbers of `c`; without any, the result
-/// is the least or the largest number of the type.
+/// The number with which a reduction of integers begins. For an infinite `start`, it lies beyond all numbers of `c`; without
+/// any, the result is the least or the largest number of the type.
 whole first_of(const constant& c, double start) {
   using limits = std::numeric_limits<whole>;
   if (!std::isinf(start)) return static_cast<whole>(start);
@@ -51,7 +51,7 @@ whole first_of(const constant& c, double start) {
   return integers(make_constant(c.type, {}, std::span<const double>(&start, 1)))[0];
 }
 
-/// Integers are exact: of large ones, double would have the first digits only.
+/// Integers are exact: double would have only the first digits of large ones.
 template <class Join, class Finish> void fold_reduce(node_context& n, int moved, double start, Join join, Finish finish) {
   const auto& c = n.data(0, "input");
   folded_size(c.dims);

@@ -14,8 +14,7 @@ namespace onnx2hpp {
 
 namespace {
 
-/// In words: the first layer of those that `last` needs whose input has the batch as its first extent, and its result has
-/// not.
+/// Names the first of the layers that `last` needs whose input has the batch as its first extent, but whose result does not.
 std::string where_lost(const network& net, int last, std::int64_t frames) {
   const auto at = [&](int l) -> const layer& { return net.layers[l]; };
   const auto has = [&](int l) { return at(l).result.rank > 0 && at(l).result[0] == frames; };

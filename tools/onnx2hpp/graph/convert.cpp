@@ -51,7 +51,7 @@ class converter : inner_graphs {
     order_ = order_nodes(nodes_, outputs_, problems_);
     require_tensors(model_, nodes_, order_, outputs_, problems_);
     convert_nodes();
-    // The remaining nodes depend on themselves, which has been reported, or no output needs them.
+    // The remaining nodes depend on themselves, which has been reported, or are needed by no output.
     for (const auto& n : nodes_)
       for (const auto& o : n.outputs) values_.emplace(o, value{});
     for (const auto& name : outputs_) make_output(name);
@@ -94,7 +94,7 @@ class converter : inner_graphs {
     e.problems = problems_;
   }
 
-  /// What to do about all problems that `run` found: where to end the network before what was refused, which is tried.
+  /// A remedy for all problems that `run` found: where to end the network before what was refused. Tries it out.
   std::string remedy() const {
     if (std::ranges::none_of(problems_, &problem::avoidable)) return {};
     if (!std::ranges::all_of(problems_, &problem::avoidable))
@@ -132,8 +132,8 @@ class converter : inner_graphs {
                       : fmt::format("leave out what is refused; this keeps {}: {}", k.text(), option);
   }
 
-  /// The model's nodes, with those of functions and of the graphs inside nodes that take their place. Which of the latter do
-  /// is known only when constants are computed, so a first conversion finds out.
+  /// The model's nodes, with those of functions and of the graphs inside nodes that take their place. Which graphs do so is
+  /// known only when constants are computed, so a first conversion finds out.
   void place_nodes() {
     inliner_ = std::make_shared<inliner>(model_);
     nodes_ = inliner_->run();
@@ -317,7 +317,7 @@ class converter : inner_graphs {
             "export the model as it was before quantization");
       context.refuse("the operator is supported on constants only, and one of its inputs is computed at run time");
     };
-    // Also behind a node that was refused: all nodes that have to be left out are named.
+    // This also applies behind a refused node: all nodes that have to be left out are named.
     const auto lost = [&](const std::string& name) {
       const auto v = values_.find(name);
       return v != values_.end() && v->second.is == value::kind::unknown;
@@ -336,7 +336,7 @@ class converter : inner_graphs {
     charge(n, context);
   }
 
-  /// Constants are computed in float32 at least.
+  /// Constants are computed at least in float32.
   void widen(const node& n) {
     for (const auto& name : n.inputs)
       if (const auto v = values_.find(name); v != values_.end() && v->second.is == value::kind::constant)
@@ -362,7 +362,7 @@ class converter : inner_graphs {
     if (folded_bytes_ > max_folded_bytes) context.refuse("with it, computing the model's constants takes over 4 GiB");
   }
 
-  /// Whether all inputs of the node are constants, or would be if no node had been refused. Not if it reads only shapes.
+  /// Whether all inputs of the node are constants, or would be if no node had been refused. False if it reads only shapes.
   bool makes_constants(const node& n) const {
     const auto known = operators().find(n.operator_name);
     const auto constant = [&](const std::string& name) {
@@ -373,7 +373,8 @@ class converter : inner_graphs {
            (known == operators().end() || !known->second.folds_shapes);
   }
 
-  /// What to do about a node that is refused if it could be computed before, or an input does not have its declared shape.
+  /// A remedy for a refused node, if its constants could be computed before conversion, or if an input does not have its
+  /// declared shape.
   std::string hint(const node& n) const {
     const auto known = operators().find(n.operator_name);
     if (n.domain.empty() && makes_constants(n) && (known == operators().end() || !known->second.fold))

@@ -23,7 +23,7 @@ class cutter {
       : g_(g), refused_(std::move(refused)), outputs_(g.outputs.begin(), g.outputs.end()) {
     for (const auto i : g_.order)
       for (const auto& o : g_.nodes[i].outputs) producer_[o] = i;
-    // Whoever reads an output that its node lacks here must compute all of this node.
+    // If a node reads an output that its producer lacks here, all of the producer has to be computed elsewhere.
     for (const auto i : g_.order)
       for (const auto& name : reads(g_.nodes[i]))
         if (const auto p = producer_.find(name); p != producer_.end() && is(name, value::kind::missing))
@@ -76,7 +76,7 @@ class cutter {
     return out;
   }
 
-  /// Many values become few: parts of one tensor (the scores of each class, or which of them are high) are replaced by this
+  /// Makes few values of many: replaces parts of one tensor (the scores of each class, or which of them are high) by that
   /// tensor.
   std::vector<std::string> joined(const std::vector<std::string>& values) const {
     std::map<std::string, int> parts;
@@ -94,8 +94,8 @@ class cutter {
     return out;
   }
 
-  /// Whether `name` follows from others of `known` by moving elements and a few additions, comparisons and the like, as the
-  /// boxes that a detector moves apart by class before NonMaxSuppression.
+  /// Whether `name` follows from others of `known` by moving elements and by a few additions, comparisons and the like, for
+  /// example the boxes that a detector moves apart by class before NonMaxSuppression.
   bool derived(const std::string& name, const std::set<std::string>& known) const {
     std::vector<std::string> open{name};
     for (std::size_t steps = 0; !open.empty(); ++steps) {
@@ -143,7 +143,7 @@ std::string kept::text() const {
 
 namespace {
 
-/// Elements of a weight, or 0: single numbers (thresholds) and integers (places, sizes) are none.
+/// The number of elements of a weight, or 0: single numbers (thresholds) and integers (places, sizes) are not weights.
 std::int64_t weights_of(const value& v) {
   if (v.is != value::kind::constant && v.is != value::kind::missing) return 0;
   const auto type = v.data.type;

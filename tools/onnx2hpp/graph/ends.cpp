@@ -13,7 +13,7 @@ namespace onnx2hpp {
 
 namespace {
 
-/// Which value `name` probably means: what the node or layer of this name computes, or one with a similar name.
+/// The value that `name` probably means: the one that the node or layer of this name computes, or one with a similar name.
 std::string meant(const std::string& name, const model& m, const std::vector<node>& nodes) {
   std::vector<std::string> values;
   for (const auto& v : m.inputs) values.push_back(v.name);

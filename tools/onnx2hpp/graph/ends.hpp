@@ -12,7 +12,7 @@ namespace onnx2hpp {
 
 struct conversion;
 
-/// Those of `names` that a graph may have; the others are problems. `what` they name: "input".
+/// Those of `names` that a graph may have; the others are problems. `what`: the kind of thing that they name, "input".
 std::vector<std::string> distinct(const char* what, const std::vector<std::string>& names, std::vector<problem>& problems);
 std::vector<std::string> distinct(const char* what, const std::vector<value_info>& values, std::vector<problem>& problems);
 

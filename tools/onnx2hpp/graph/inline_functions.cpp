@@ -19,7 +19,7 @@ using visitor = std::function<void(node&)>;
 
 void rename_reads(node& n, const renaming& rename, const visitor& visit);
 
-/// A copy of `g` in which what it reads of the graphs around it is renamed, and each node visited.
+/// A copy of `g` in which values read from the graphs around it are renamed, and each node is visited.
 std::shared_ptr<const subgraph> copied(const subgraph& g, const renaming& rename, const visitor& visit) {
   auto out = std::make_shared<subgraph>(g);
   std::set<std::string> own{g.inputs.begin(), g.inputs.end()};
@@ -42,7 +42,7 @@ void rename_reads(node& n, const renaming& rename, const visitor& visit) {
   visit(n);
 }
 
-/// Gives an attribute that refers to an attribute of the call that one's value; false if there is none.
+/// Gives an attribute the value of the call's attribute to which it refers; false if there is none.
 bool bind(attribute& a, const node& call, const function& f) {
   const auto given = call.attributes.find(a.refers_to);
   const auto otherwise = f.defaults.find(a.refers_to);
@@ -51,8 +51,8 @@ bool bind(attribute& a, const node& call, const function& f) {
   return a.refers_to.empty();
 }
 
-/// A node, and those of the graphs inside it, whose initializers become nodes, too. A node that is large to copy counts as
-/// several.
+/// The number of nodes: this one, and those of the graphs inside it, whose initializers become nodes, too. A node that is
+/// large to copy counts as several.
 std::size_t count(const node& n) {
   constexpr std::size_t usual_bytes = 1024;
   std::size_t out = 1, bytes = n.name.size();

@@ -13,7 +13,7 @@ namespace onnx2hpp {
 /// How deep calls of functions, and graphs inside nodes, may be nested.
 inline constexpr int deepest_nesting = 64;
 
-/// Puts nodes in the place of what stands for them: calls of model-local functions, and graphs inside nodes. The values that
+/// Replaces calls of model-local functions, and nodes with graphs inside, by the nodes that they stand for. The values that
 /// these compute get names of their own. Throws conversion_error for functions that call themselves or grow without limit,
 /// and refusal if the graphs inside nodes stand for too many nodes.
 class inliner {

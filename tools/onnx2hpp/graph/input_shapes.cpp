@@ -92,7 +92,7 @@ class resolver {
     problems_.push_back({.node = "input " + quote(v.name), .reason = std::move(reason), .remedy = std::move(remedy)});
   }
 
-  /// What -i gives for an input.
+  /// The shape that -i gives for an input.
   const std::vector<std::int64_t>* fixed(const value_info& v) const {
     const auto found = std::ranges::find(settings_.inputs, v.name, [](const auto& entry) { return entry.first; });
     return found == settings_.inputs.end() ? nullptr : &found->second;

@@ -28,7 +28,7 @@ std::string declared_text(const value_info& v);
 known_inputs input_shapes(const model& m, const std::set<std::string>& left_out, const conversion& settings,
                           const messages& out, std::vector<problem>& problems);
 
-/// If -i gives an input a shape that contradicts the model's: what to do about it; else "".
+/// A remedy if -i gives an input a shape that contradicts the model's; else "".
 std::string undeclared_input(const model& m, const conversion& settings);
 
 /// The declared shape of a float32 tensor inside the graph, if all of it is known.

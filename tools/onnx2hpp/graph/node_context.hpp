@@ -1,4 +1,4 @@
-// What an importer (ops/<operator>.cpp) and a folder (fold/*.cpp) see of the node they convert.
+// The node being converted, as an importer (ops/<operator>.cpp) or a folder (fold/*.cpp) sees it.
 #pragma once
 
 #include "diagnostics.hpp"
@@ -111,7 +111,7 @@ class node_context {
   void ignore_input(int k) { used_.insert(k); }
   /// Says that `names` have no influence here.
   void ignore(std::initializer_list<const char*> names);
-  /// Refuses the node if it has inputs or attributes that were neither read nor ignored: what they mean would be lost.
+  /// Refuses the node if it has inputs or attributes that were neither read nor ignored: their meaning would be lost.
   void require_all_read() const;
   /// `axis` of a tensor with `rank` axes, counted from the end if negative; at most rank - 1, or rank if `cut` (a cut
   /// between axes).
@@ -145,7 +145,7 @@ class node_context {
   network& net_;
   const std::map<std::string, value>& values_;
   bool fold_;
-  inner_graphs* graphs_;        ///< null where the node is none of the model
+  inner_graphs* graphs_;        ///< null if the node is not one of the model's
   std::set<std::string> read_;  ///< attributes
   mutable std::set<int> used_;  ///< inputs
   std::map<std::string, value> results_;

@@ -44,8 +44,8 @@ class finder : pattern {
     return {{out, x}};
   }
 
-  /// The normalization with layer `l` as its scale or bias, a constant of shape `fixed`; none if layer `before` is no
-  /// normalization that lacks it, or something else reads it.
+  /// The normalization with layer `l` as its scale or bias, a constant of shape `fixed`; none unless layer `before` is a
+  /// normalization that lacks it and that nothing else reads.
   std::optional<ops::normalization> affine(int l, int before, const shape& fixed) const {
     const auto* known = get<ops::normalization>(before);
     const bool scale = get<ops::mul>(l);
@@ -66,8 +66,8 @@ class finder : pattern {
     const auto *scale = of(get<ops::mul>(l)), *bias = of(get<ops::add>(l));
     return at(l).operands.size() != 1 || at(l).result != at(operand(l)).result ? nullptr : scale ? scale : bias;
   }
-  /// Of groups of channels: the axes of layer `l`'s result with the channels divided into groups, if its operand is a
-  /// Reshape of a normalization of such groups, whose operand is a Reshape, too, and `l` has a constant for each channel.
+  /// The extents of layer `l`'s result with the channels divided into groups, if its operand is a Reshape of a normalization
+  /// of such groups, whose operand is a Reshape, too, and `l` has a constant for each channel.
   std::optional<shape> grouped(int l) const {
     const shape& s = at(l).result;
     const shape* constant = fixed(l);
@@ -108,7 +108,7 @@ class finder : pattern {
       }
     return {-1, -1};
   }
-  /// The axes of the mean that layer `l` is, as a normalization over them.
+  /// If layer `l` is a mean, a normalization over its axes.
   std::optional<ops::normalization> mean(int l) const {
     const auto* r = get<ops::reduce>(l);
     if (!r || !r->keep || r->how != ops::reduction::mean) return {};
@@ -120,7 +120,7 @@ class finder : pattern {
                               .first = static_cast<int>(first - r->over.begin()),
                               .last = static_cast<int>(last - r->over.begin())};
   }
-  /// The mean that is subtracted in layer `l`, and from what.
+  /// The mean that layer `l` subtracts, and the layer from which it subtracts it.
   std::optional<std::pair<ops::normalization, int>> centred(int l) const {
     const auto* sub = get<ops::sub>(l);
     if (!sub || sub->which != ops::constant::none) return {};
@@ -128,7 +128,7 @@ class finder : pattern {
     if (!from || operand(operand(l, 1)) != operand(l)) return {};
     return {{*from, operand(l)}};
   }
-  /// Whether layer `l` is x², or that of another layer that subtracts the same from the same.
+  /// Whether layer `l` is the square of x, or of another layer that makes the same subtraction.
   bool is_square(int l, int x) const {
     const auto equal = [&](int a) {
       return a == x ||
@@ -154,7 +154,7 @@ void join_normalizations(network& net) {
     at(l).parameters = std::move(parameters);
     look.count(at(l), 1);
   };
-  // The parameters of normalization `of`, and that of layer `l`, its scale or bias.
+  // The parameters of normalization `of`, and the one of layer `l`, its scale or bias.
   const auto joined = [&](int l, int of, const ops::normalization& op) {
     auto parameters = at(of).parameters;
     parameters.push_back(at(l).parameters[0]);

@@ -22,7 +22,7 @@ template <class Op> std::string attributes_of(const Op& op) {
   else if constexpr (requires { Op::member_names; }) return literal(op);
   else return "{}";
 }
-/// An operand has a place and a shape, which may be that of a number, or neither.
+/// An operand has a place and a shape (which may be that of a number), or neither.
 template <dice::graph::arithmetic F> std::string attributes_of(const ops::binary<F>& op) {
   return op.which == ops::constant::none ? "{}" : literal(op, ops::binary<F>::member_names);
 }

@@ -46,7 +46,7 @@ bool is_affine(const operation& op) {
 }
 bool only_reshapes(const layer& l) { return l.op.get_if<ops::reshape>() || l.op.get_if<ops::flatten>(); }
 
-/// What layer `l` does with its input, which has its channels along `axis`; none if something else.
+/// The scale and shift that layer `l` applies to its input, whose channels lie along `axis`; none if it does something else.
 std::optional<affine> affine_of(const layer& l, const shape& in, int axis) {
   if (l.op.get_if<ops::batch_normalization>()) {
     if (axis != 1) return {};
@@ -140,7 +140,7 @@ class scale_folder {
     computed_[index(source)] = i;
   }
 
-  /// Makes one layer of a Mul and an Add with a number for each channel, a BatchNormalization that is written so.
+  /// Makes one layer of a Mul and an Add with a number for each channel: a BatchNormalization in other words.
   void join_with_scale(layer& l) {
     const layer& before = at(l.operands[0]);
     if (l.result.rank < 3 || readers_[index(l.operands[0])] != 1 || before.operands.size() != 1 ||
@@ -165,7 +165,7 @@ class scale_folder {
     return is_affine(l.op) && l.parameters[0].extents.elements() == channels;
   }
 
-  /// The axis of `s` that has the channels of a convolution's result `from`, reshaped; -1: none.
+  /// The axis of `s`, to which a convolution's result `from` is reshaped, that has its channels; -1: none.
   static int channel_axis(const shape& from, const shape& s) {
     if (s == from) return 1;
     for (int a = 0; a < s.rank; ++a)
@@ -173,7 +173,7 @@ class scale_folder {
     return -1;
   }
 
-  /// The same of a MatMul's columns.
+  /// The same for a MatMul's columns.
   static int last_axis(const shape& from, const shape& s) {
     return s.rank > 0 && s[s.rank - 1] == from[from.rank - 1] ? s.rank - 1 : -1;
   }

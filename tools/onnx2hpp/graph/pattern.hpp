@@ -1,4 +1,4 @@
-// What passes that look for functions written as several operators ask about the layers of a network.
+// Queries about a network's layers, for passes that look for functions written as several operators.
 #pragma once
 
 #include "graph/network.hpp"
@@ -59,7 +59,7 @@ class pattern {
   const network& net_;
 };
 
-/// Whether two numbers are equal but for the digits that exporters print.
+/// Whether two numbers are equal up to the digits that exporters print.
 inline bool nearly(double a, double b) { return (a > b ? a - b : b - a) <= 1e-5 * (b < 0 ? -b : b); }
 
 }  // namespace onnx2hpp

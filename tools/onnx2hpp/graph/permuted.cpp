@@ -62,7 +62,7 @@ template <class Op> same changed(const layer& l, const Op& made, const order& ax
   return permuted_layer{std::move(op), std::move(parameters), axes};
 }
 
-// Operators by what their attributes say about axes.
+// Operators whose attributes say something about axes.
 
 template <dice::graph::arithmetic F> same of(const ops::binary<F>& op, const layer& l, const order& axes, const shape&) {
   if (op.which == ops::constant::none) return as_it_is(l, axes);
@@ -142,7 +142,7 @@ same of(const ops::normalization& op, const layer& l, const order& axes, const s
 same of(const ops::batch_normalization&, const layer& l, const order& axes, const shape&) {
   return axes[1] == 1 ? as_it_is(l, axes) : std::nullopt;
 }
-/// Of pixels with channels last where the tensor has channels first: a convolution with a window of one pixel.
+/// If the value has channels last and the tensor channels first, it is a convolution with a window of one pixel.
 same of(const ops::mat_mul& op, const layer& l, const order& axes, const shape& held) {
   if (held.rank != 4 || axes[0] != 0 || axes[3] != 1) return {};
   auto parameters = l.parameters;

@@ -69,7 +69,7 @@ struct permuted_layer {
 /// Whether all operands of `op`, or its operand and a constant, must have the same order.
 bool joins(const operation& op);
 
-/// Layer l for inputs in the order `axes`, of which the first has the shape `held` (of operators that join: their result).
+/// Layer l for inputs in the order `axes`, the first of which has the shape `held` (for operators that join: their result).
 /// None if its operator cannot work on these.
 std::optional<permuted_layer> permuted(const layer& l, const order& axes, const shape& held);
 

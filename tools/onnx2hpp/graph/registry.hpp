@@ -1,4 +1,4 @@
-// The operators that the tool reads, and what of each. docs/operators.md is made from this.
+// The operators that the tool reads, and which parts of each. docs/operators.md is made from this.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ std::map<std::string, known_operator>& operators();
 const std::map<std::string, std::string>& unread_operators();
 /// Whether the operator computes with quantised numbers.
 bool is_quantised(const std::string& name);
-/// Whether it keeps the shape of its first input; of operators that are not read, or refused.
+/// Whether the operator keeps the shape of its first input; for operators that are not read, or refused.
 bool keeps_shape(const std::string& name);
 
 /// The operator exists in the opsets `exists` and has these `attributes`, separated by blanks: "axes<13" until opset 13,
@@ -44,16 +44,16 @@ struct importer {
   importer(const char* name, handler run, opsets exists, const char* attributes, const char* notes = "");
 };
 struct folder {
-  /// Of an operator that an importer also has, and declares.
+  /// For an operator that an importer also has, and declares.
   folder(const char* name, handler run) { operators()[name].fold = run; }
   folder(const char* name, handler run, opsets exists, const char* attributes, const char* notes = "");
 };
-/// Of an operator whose result depends on its inputs' shapes only.
+/// For an operator whose result depends only on its inputs' shapes.
 struct shape_folder {
   shape_folder(const char* name, handler run, opsets exists, const char* attributes, const char* notes = "");
 };
 
-/// Of an operator with graphs inside its nodes, whether its inputs are constants or not.
+/// For an operator with graphs inside its nodes, whether its inputs are constants or not.
 struct graph_importer {
   graph_importer(const char* name, handler run, opsets exists, const char* attributes, const char* notes);
 };

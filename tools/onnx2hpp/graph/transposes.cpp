@@ -18,7 +18,7 @@ namespace {
 
 namespace ops = dice::ops;
 
-/// Where a value is: its axis a is axis axes[a] of layer `at`. `by` is the model's layer that computes it.
+/// Where a value lies: its axis a is axis axes[a] of layer `at`. `by` is the model's layer that computes it.
 struct place {
   int at = -1;
   order axes;
@@ -30,8 +30,8 @@ constexpr std::size_t most_bytes = std::size_t{1} << 30;
 
 class rewriter {
  public:
-  /// `keep`: if the operands of an operator have different orders, and moving any of them costs the same, the order of
-  /// the model is taken.
+  /// `keep`: if the operands of an operator have different orders, and moving any of them costs the same, they get the order
+  /// of the model.
   rewriter(const network& from, bool keep) : from_(from), keep_(keep) {}
 
   /// The layers, and where the model's values are.
@@ -58,7 +58,7 @@ class rewriter {
     return moved == moved_.end() ? -1 : moved->second;
   }
 
-  /// What outputs need comes before all of them.
+  /// The layers that outputs need come before all outputs.
   void for_outputs() {
     outputs_ = true;
     for (const auto& l : from_.layers)
@@ -73,7 +73,7 @@ class rewriter {
     to_.layers.push_back(std::move(l));
     return static_cast<int>(to_.layers.size()) - 1;
   }
-  /// A Reshape of a Reshape is one.
+  /// A Reshape of a Reshape becomes one.
   int reshape(const layer& by, int x, const shape& s) {
     while (at(x).op.get_if<ops::reshape>() || at(x).op.get_if<ops::flatten>()) x = at(x).operands[0];
     return at(x).result == s ? x : add(by, dice::ops::reshape{.to = s}, {x});

@@ -202,8 +202,8 @@ class mapping_reader {
     }
   }
 
-  /// Each layer goes to the list that has the name that fits the fewest layers: so some layers of a node that became several
-  /// can be listed separately. Among names that fit equally many, the identifier wins.
+  /// Of the names that fit a layer, the one that fits the fewest layers decides its list: so if a node became several
+  /// layers, some can be listed separately. Among names that fit equally many, the identifier wins.
   void place_layers() {
     const auto known = layers_by_name(net_);
     const auto entries = find_names(known);

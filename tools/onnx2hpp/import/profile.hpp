@@ -1,4 +1,4 @@
-// What programs measured with --measure: times of layers on units, and connections between hosts.
+// The measurements of programs run with --measure: times of layers on units, and connections between hosts.
 #pragma once
 
 #include "diagnostics.hpp"

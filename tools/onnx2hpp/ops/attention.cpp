@@ -86,8 +86,8 @@ int weights_of(node_context& n, int scores, const std::optional<constant>& bias)
   return blind ? replace(n, weights, make_constant(element::float32, dims, std::span<const double>(zeros))) : weights;
 }
 
-/// Keys or values behind those of the cache, input `past`; both as (batch, heads, sequence, size). They are output
-/// `present`, too.
+/// Keys or values appended to those of the cache, input `past`; both as (batch, heads, sequence, size). The result is also
+/// output `present`.
 int cached(node_context& n, int layer, bool flat, int past, int present) {
   if (flat) layer = transpose_layer(n, layer, {0, 2, 1, 3});
   if (n.given(past)) layer = concat_layer(n, {n.activation(past), layer}, 2);

@@ -15,7 +15,7 @@ using dice::ops::batch_normalization;
 namespace {
 
 /// With spatial = 0 (before opset 9), the statistics have a number for each element of a frame, not for each channel.
-/// Whether they do: not where each channel has one, too, as behind a fully connected layer.
+/// Whether they do: false if these are also one for each channel, as behind a fully connected layer.
 bool is_for_each_element(node_context& n, const shape& in) {
   const shape scale = shape_of(n.data(1, "scale"));
   shape frame;

@@ -61,7 +61,7 @@ void import_p_relu(node_context& n) {
   n.result(n.add(ops::leaky_relu{.alpha = static_cast<float>(n.real(1, "slope"))}, {n.activation(0)}));
 }
 
-/// What replaces elements where `mask` is `where`: the value broadcast to both shapes; NaN elsewhere.
+/// A constant that replaces elements where `mask` is `where`: the value broadcast to both shapes; NaN elsewhere.
 constant replacement(const constant& mask, bool where, const constant& value) {
   const auto dims = broadcast({mask.dims, value.dims});
   const auto flags = reals(mask), values = reals(value);
@@ -76,7 +76,7 @@ constant replacement(const constant& mask, bool where, const constant& value) {
   return make_constant(element::float32, dims, std::span<const double>(out));
 }
 
-/// The layer of which layer `l` says whether it is NaN, as IsNaN's layers do; else -1.
+/// If layer `l` says where a layer is NaN, as IsNaN's layers do, that layer; else -1.
 int tested_for_nan(const network& net, int l) {
   const pattern p(net);
   using enum dice::ops::constant;  // clang 15 takes no alias of it
@@ -98,8 +98,8 @@ bool replaces_nan(node_context& n) {
   return true;
 }
 
-/// With a constant condition, or that an operand is NaN. Of two layers, it is the sum of both with zeros where the other is
-/// taken.
+/// With a constant condition, or the condition that an operand is NaN. For two layers, it is the sum of both with zeros
+/// where the other is taken.
 void import_where(node_context& n) {
   if (replaces_nan(n)) return;
   if (!n.is_constant(0)) return import_where_by_mask(n);

@@ -80,12 +80,12 @@ element stated(node_context& n) {
 void import_cast(node_context& n) { cast_activation(n, stated(n)); }
 void fold_cast(node_context& n) { cast_constant(n, stated(n)); }
 
-/// CastLike: casts to the type of input 1, of which nothing else is read. PyTorch's dynamo exporter writes it around
+/// CastLike: casts to the type of input 1; nothing else of that input is read. PyTorch's dynamo exporter writes it around
 /// BatchNormalization if it does not optimise.
 void cast_like(node_context& n) {
   n.ignore({"saturate", "round_mode"});  // only for types of 8 bits
   element to = n.is_constant(1) ? n.data(1, "target_type").type : n.numbers_of(1).type;
-  // A real constant like a real activation stays what it is: the model may be one of DOUBLE.
+  // A real constant stays what it is, like a real activation: the model may be one of DOUBLE.
   if (!n.is_constant(1) && is_real(to) && n.is_constant(0) && is_real(n.data(0, "input").type)) to = n.data(0, "input").type;
   n.is_constant(0) ? cast_constant(n, to) : cast_activation(n, to);
 }

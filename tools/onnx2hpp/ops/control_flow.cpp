@@ -31,7 +31,7 @@ class loop_joints {
     value.t.value = c;
     return add("Constant", {}, {{"value", std::move(value)}});
   }
-  /// Gives output k of the node, if anyone reads it, a value.
+  /// Gives output k of the node a value, if anything reads it.
   void give(int k, const std::string& name) {
     const auto& outputs = n_.self().outputs;
     if (k < n_.outputs() && !outputs[k].empty()) add("Identity", {name}, {}, outputs[k]);

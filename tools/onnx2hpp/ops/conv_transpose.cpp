@@ -20,7 +20,7 @@ struct axis_form {
   std::int64_t in, kernel, stride, dilation, before, out;  ///< `before`: pixels that are cropped
 
   std::int64_t taps() const { return ((kernel - 1) * dilation + stride) / stride; }
-  /// The first result of the Conv that is read, and how many are.
+  /// The first result of the Conv that is read, and the number of them.
   std::int64_t first() const { return std::min(before / stride, taps() - 1); }
   std::int64_t count() const { return (before + out + stride - 1) / stride - first(); }
   /// The kernel's index that phase b multiplies with tap t of the Conv; -1: none.

@@ -112,7 +112,7 @@ std::string spelt_out(const std::string& term, int rank) {
   return term.substr(0, dots) + axes + term.substr(dots + 3);
 }
 
-/// An operand: a layer, or if that is -1 a constant. Each axis has a letter of `term`.
+/// An operand: a layer or, if that is -1, a constant. Each axis has a letter of `term`.
 struct einsum_operand {
   int layer = -1;
   constant fixed{};

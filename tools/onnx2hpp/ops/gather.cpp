@@ -122,8 +122,8 @@ std::optional<indices> along(const indices& at, const std::vector<std::int64_t>&
   return out;
 }
 
-/// `at[k]` for the axes of a grid `dims`, if each depends on axes of its own, which follow each other: x[rows[:, None],
-/// columns] becomes first the rows, then the columns.
+/// `at[k]` for the axes of a grid `dims`, if each depends on axes of its own that follow each other: x[rows[:, None],
+/// columns] takes first the rows, then the columns.
 std::optional<std::vector<indices>> separate(const std::vector<indices>& at, const std::vector<std::int64_t>& dims) {
   std::vector<indices> out;
   std::size_t first = 0;
@@ -168,7 +168,7 @@ void import_gather_nd(node_context& n) {
   n.result(replace_axes(n, x, 0, last, dims));
 }
 
-/// By one axis of which all elements are taken in the same order, or one by one.
+/// Takes elements along the axis if their order there is the same everywhere; else one by one.
 void import_gather_elements(node_context& n) {
   const int x = n.moved(0);
   const shape in = n.shape_of(x);

@@ -54,8 +54,8 @@ using pad_amounts = std::array<std::int64_t, dice::tensor::max_rank>;
 int pad_layer(node_context& n, int x, const pad_amounts& before, const pad_amounts& after, float value);
 /// The elements `at` of an axis.
 int gather_layer(node_context& n, int x, int axis, const std::vector<std::int64_t>& at);
-/// factor · Σ a b by the letters of two terms: each letter of `result` is an axis of a, of b or of both; one that the result
-/// lacks is summed.
+/// factor · Σ a b by the letters of two terms: each letter of `result` is an axis of a, of b or of both; a letter that the
+/// result lacks is summed over.
 int einsum_layer(node_context& n, int a, int b, const std::string& terms_a, const std::string& terms_b,
                  const std::string& result, double factor = 1);
 /// The same of layer x and a constant, which is operand a (first) or b.

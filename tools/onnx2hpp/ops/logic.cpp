@@ -26,7 +26,7 @@ int unless_mask(node_context& n, int mask) {
   return add_with_constant<ops::sub>(n, mask, which_constant::first, logic_number(1));
 }
 
-/// Gives the node's output what it computes of bools.
+/// Makes layer x, bools, the node's output.
 void gives_bools(node_context& n, int x) {
   n.holds({.type = element::boolean, .most = 1});
   n.result(x);

@@ -41,7 +41,7 @@ int add_normalization(node_context& n, int x, normalization op, const constant* 
   return n.add(op, {x}, std::move(parameters));
 }
 
-/// How the scale and the bias of a layer normalization come: constants, or layers that are multiplied and added.
+/// Applies the scale and the bias of a layer normalization: constants, or layers that are multiplied and added.
 void scaled(node_context& n, int x, normalization op) {
   const constant* scale = n.given(1) && n.is_constant(1) ? &n.data(1, "scale") : nullptr;
   const bool later = n.given(1) && !scale;  // then the bias is added after the multiplication

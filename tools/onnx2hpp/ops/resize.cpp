@@ -55,7 +55,7 @@ void take_scales(resize& op, const std::vector<double>& scales, const axes_t& ax
   });
 }
 
-/// The same from its sizes. If the aspect ratio is kept, all named axes have the scale of one, a fraction.
+/// The same from its sizes. If the aspect ratio is kept, all named axes have the scale of one of them, as a fraction.
 void take_sizes(resize& op, node_context& n, const axes_t& axes, const shape& in) {
   const auto sizes = n.integers(3, "sizes");
   const auto policy = n.text("keep_aspect_ratio_policy", "stretch");
@@ -169,7 +169,7 @@ void import_resize(node_context& n) {
   op.exclude_outside = n.integer("exclude_outside", 0) != 0;
   op.extrapolation = n.real("extrapolation_value", 0.0f);
   const auto axes = n.integers("axes");
-  // What is not given may be an empty tensor.
+  // An input that is not given may be an empty tensor.
   const bool scales = n.given(2) && n.data(2, "scales").elements() > 0;
   const bool sizes = n.given(3) && n.data(3, "sizes").elements() > 0;
   n.require(scales || sizes, "it has neither scales nor sizes");

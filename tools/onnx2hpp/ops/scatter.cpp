@@ -1,5 +1,5 @@
-// ScatterND and ScatterElements by constant indices, as exporters write x[:, 2:5] = y. What replaces a box of the tensor is
-// joined with Slices of the rest; other updates are gathered with the elements that stay.
+// ScatterND and ScatterElements by constant indices, as exporters write x[:, 2:5] = y. Updates that replace a box of the
+// tensor are joined with Slices of the rest; others are gathered with the elements that stay.
 #include "fold/broadcast.hpp"
 #include "fold/places.hpp"
 #include "ops/layers.hpp"
@@ -139,8 +139,8 @@ class scattering {
     return before == after && before == scatter_index{} ? u : pad_layer(n_, u, before, after, static_cast<float>(value));
   }
 
-  /// Elements of an axis of x and u joined along it, if the result consists of such; the result as `outer` times `extent`
-  /// times `inner` elements. Those of u begin at `first`.
+  /// The indices that give the result from x and u joined along an axis, if it consists of their elements: it has `outer`
+  /// times `extent` times `inner` elements, and those of u begin at `first`.
   std::optional<std::vector<std::int64_t>> along(std::int64_t outer, std::int64_t extent, std::int64_t inner,
                                                  std::int64_t first) const {
     if (updates_ % (outer * inner) != 0) return {};
@@ -162,7 +162,7 @@ class scattering {
       if (const auto run = of_.product(a, of_.rank); along(1, of_.elements() / run, run, 0)) return run;
     return 1;
   }
-  /// The updates at their places; anything elsewhere.
+  /// The updates at their places; elsewhere, any values.
   int picked(int u) const {
     const auto run = run_length();
     auto at = *along(1, of_.elements() / run, run, 0);
@@ -180,7 +180,7 @@ class scattering {
       numbers += !std::isnan(all[i]);
     }
     if (numbers == 0) return x;
-    // Extents of 1 where all along an axis is alike.
+    // Axes along which all elements are alike get extent 1.
     shape s = of_;
     for (int a = 0; a < s.rank; ++a) {
       const auto inner = static_cast<std::size_t>(s.product(a + 1, s.rank)), extent = static_cast<std::size_t>(s[a]);
@@ -206,7 +206,7 @@ class scattering {
   std::int64_t kept_ = 0;           ///< elements that none replaces
 };
 
-/// Input k, a constant among activations: what the node's results hold grows by its numbers.
+/// Input k, a constant among activations: the range of the node's results grows by its numbers.
 std::vector<double> scattered_numbers(node_context& n, int k, const char* what) {
   auto out = n.reals(k, what);
   numbers all = n.holds();

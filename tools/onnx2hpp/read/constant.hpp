@@ -34,7 +34,7 @@ enum class element : std::int32_t {
 
 /// Bytes of one element in memory; 0 for a type that this tool does not handle.
 std::size_t size_of(element type);
-/// Bits of one element of the types of which several share a byte in a file; 0 for all others.
+/// Bits of one element of a type whose elements share bytes in a file; 0 for all other types.
 int packed_bits(element type);
 bool is_real(element type);
 /// float16 and bfloat16.

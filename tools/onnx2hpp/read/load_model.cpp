@@ -302,7 +302,7 @@ class loader {
     return out;
   }
 
-  /// What `reader` returns, or why it fails: a tensor of the type and shape `expected`.
+  /// The tensor that `reader` returns; or, if it fails, the reason, with a tensor of the type and shape `expected`.
   template <class Reader> static stored_tensor stored(constant expected, Reader reader) {
     try {
       return {reader()};

@@ -18,7 +18,7 @@ struct stored_tensor {
   constant value;        ///< only its type and shape if it cannot be read
   std::string error{};   ///< why it cannot be read
   std::string remedy{};  ///< what to do about that; "" if the tensor is whole, but this tool does not read such ones
-  std::string file{};    ///< the file that is to blame, unless it is the model
+  std::string file{};    ///< the file at fault, unless that is the model
 };
 
 struct subgraph;
@@ -42,7 +42,7 @@ using opset_versions = std::map<std::string, std::int64_t>;  ///< by domain; the
 struct node {
   std::string name, operator_name, domain, overload;
   std::vector<std::string> inputs, outputs;
-  std::vector<std::string> captured{};  ///< what its subgraphs (If, Loop, Scan) read of the graph around them
+  std::vector<std::string> captured{};  ///< values that its subgraphs (If, Loop, Scan) read from the graph around them
   std::map<std::string, attribute> attributes;
   std::int64_t opset = 0;  ///< version of its domain; 0: none is imported
 };
@@ -84,7 +84,7 @@ struct model {
   std::vector<std::string> initializer_names;  ///< as the model lists them, but for empty ones
   std::vector<value_info> inputs;              ///< without initializers
   std::vector<value_info> outputs;
-  std::map<std::string, value_info> values;           ///< what the model declares about its inner values
+  std::map<std::string, value_info> values;           ///< the model's declarations of its inner values
   std::vector<std::filesystem::path> external_files;  ///< that hold tensors
   std::shared_ptr<const file_map> file;
 };

@@ -19,7 +19,7 @@ enum wire_type : unsigned { varint = 0, fixed64 = 1, delimited = 2, fixed32 = 5 
 /// Messages of onnx.proto that lead to a TensorProto.
 enum class message { model, graph, node, attribute, function, tensor, sparse_tensor, other };
 
-/// What field `number` of message `m` holds.
+/// The kind of message in field `number` of message `m`.
 message child(message m, std::uint32_t number) {
   switch (m) {
     case message::model:

@@ -148,7 +148,7 @@ class input_files {
     const auto all = mapped_.emplace_back(path, one_, what_, type_).numbers();
     for (std::size_t at = 0; at < all.size(); at += static_cast<std::size_t>(elements_))
       samples_.push_back({all.data() + at, {}});
-    // The first frames are looked at until one tells what they are, but a file is not read for that.
+    // Looks at the first frames until one shows what they are, but does not read the whole file for that.
     const auto one = static_cast<std::size_t>(one_.elements()), enough = std::min(all.size(), one * most_looked_at);
     for (std::size_t at = 0; at < enough && !check_.done(); at += one)
       check_.look(all.subspan(at, std::min(one, all.size() - at)), "'" + path + "' (" + what_ + ")");

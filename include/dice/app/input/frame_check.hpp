@@ -1,4 +1,4 @@
-// Whether the first frame of an input is one: bytes of a camera, which are taken for float32, are not.
+// Whether the first frame of an input has plausible numbers: a camera's bytes, taken for float32, do not.
 #pragma once
 
 #include "dice/app/options.hpp"
@@ -20,16 +20,16 @@
 
 namespace dice::app {
 
-/// Looks at the frames of a graph input until two numbers of one differ: a black picture tells nothing.
+/// Looks at the frames of a graph input until two numbers of a frame differ: a black picture tells nothing.
 class frame_check {
  public:
   /// Of frames in float32, which hold the numbers of type `as`.
   explicit frame_check(const options& o, dice::tensor::number as = {})
       : as_(as), finite_(!o.check_numbers), done_(o.any_numbers) {}
 
-  /// Whether no frame has to be looked at any more.
+  /// Whether no more frames have to be looked at.
   bool done() const { return done_; }
-  /// Looks at the next frame, of `from` ("the standard input"). Throws files::error if its numbers are none.
+  /// Looks at the next frame, of `from` ("the standard input"). Throws files::error if its numbers cannot be right.
   [[gnu::cold]] void look(std::span<const float> frame, const std::string& from) {
     const bool first = frames_ == 0;
     auto why = first && finite_ ? not_finite(frame) : std::string();
@@ -79,8 +79,8 @@ class frame_check {
     });
   }
 
-  /// Numbers of a frame are of similar size, or zero. Those that bytes of pictures give lie anywhere between 1e-38 and 1e38,
-  /// or nearly all at one end, as those of integers do.
+  /// Numbers of a frame are of similar size, or zero. Bytes of pictures give numbers anywhere between 1e-38 and 1e38, or
+  /// nearly all at one end, as integers do.
   static std::string like_bytes(std::span<const float> frame) {
     std::array<std::size_t, 256> at{};  // how many have each exponent
     std::size_t n = 0;
@@ -93,7 +93,7 @@ class frame_check {
       if (size >> 23 < 255) largest = std::max(largest, size);
     }
     if (largest == 0) return {};
-    const auto exponent = [&](std::size_t below) {  // of the number that has so many smaller ones
+    const auto exponent = [&](std::size_t below) {  // of the number with this many smaller ones
       std::size_t e = 0;
       for (auto sum = at[0]; sum <= below; sum += at[e]) ++e;
       return static_cast<int>(e) - 127;

@@ -38,7 +38,7 @@ struct picture_form {
   }
 };
 
-/// Whether an option asks for another form than the default.
+/// Whether an option asks for a form other than the default.
 inline bool asks_for_form(const options& o) {
   return !o.mean.empty() || !o.deviation.empty() || o.channels_last || o.resize != resize_mode::crop;
 }

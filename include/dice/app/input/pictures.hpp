@@ -76,7 +76,7 @@ struct picture_file {
     f.fail("is damaged: its data do not fit " + std::to_string(f.width) + "×" + std::to_string(f.height) + " pixels");
 }
 
-/// stb takes what is missing at the end of a JPEG for zeros since its version 2.28: this checks that the end is there.
+/// Since version 2.28, stb takes what is missing at the end of a JPEG for zeros: this checks that the end is there.
 [[gnu::cold]] inline void check_jpeg(const picture_file& f) {
   const auto byte = [&](std::size_t at) -> unsigned {
     if (at >= f.bytes.size()) f.fail("is cut short");

@@ -52,7 +52,7 @@ namespace dice::app {
 
 /// The frames of one graph input as raw float32 numbers of this machine, in the order of the input's shape, from the
 /// standard input. A thread reads a frame ahead; the stream ends where the standard input does. An error of the standard
-/// input is known ctrl_c_delay() after it occurred.
+/// input is reported ctrl_c_delay() after it occurred.
 class standard_input final : public frames::source {
  public:
   /// Of a graph input whose numbers have type `as`, as float32.

@@ -1,4 +1,4 @@
-// What mpirun tells the processes that it starts. Known without MPI, so that also programs without it know mpirun.
+// What mpirun tells the processes that it starts. Read without MPI, so that programs without it recognise mpirun, too.
 #pragma once
 
 #include "dice/channels/transport_info.hpp"
@@ -34,7 +34,8 @@ inline launch launched() {
   return out;
 }
 
-/// Whether these words, each with a zero byte behind it, are those of an mpirun that was told which cores the processes get.
+/// Whether this command line, with a zero byte after each word, is that of an mpirun that was told which cores the processes
+/// get.
 [[gnu::cold]] inline bool binds(std::string_view words) {
   const auto next = [&] {
     const auto end = std::min(words.find('\0'), words.size());
@@ -57,8 +58,8 @@ inline launch launched() {
 }
 
 /// Whether the user told mpirun which cores this process gets: by a rankfile, --bind-to, --cpu-set, --cpu-list or PE=n. Open
-/// MPI 4.1 passes these on in the environment, but not its own choice. 5.0 does not, so the words of this process's parent
-/// are read, too, which is mpirun if both are on one host.
+/// MPI 4.1 passes these on in the environment, but not its own choice. 5.0 does not, so the command line of this process's
+/// parent is read, too: that is mpirun if both are on one host.
 inline bool bound_by_user() {
   const auto said = [](const char* variable, std::string_view word) {
     const char* text = std::getenv(variable);

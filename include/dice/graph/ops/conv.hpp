@@ -42,8 +42,8 @@ struct conv {
     return result.elements() * (in[0][1] / group) * kernel[0] * kernel[1];
   }
   constexpr graph::fusion fuses(graph::shapes) const { return {.takes_residual = true, .takes_activation = true}; }
-  /// Whole groups: as many as have whole blocks of input and of output channels. None if the last part might have less than
-  /// a block of input channels, or one alone (depthwise): kernels sum those in another order.
+  /// Whole groups: as many as have whole blocks of input and of output channels. 0 if the last part might have less than a
+  /// block of input channels, or only one (depthwise): kernels sum those in another order.
   constexpr std::int64_t cut_step(int axis, graph::shapes in, const tensor::shape&) const {
     if (!window().touches_input()) return 0;
     if (axis != 1 || group == 1) return graph::finest_step(axis);

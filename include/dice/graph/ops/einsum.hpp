@@ -83,7 +83,7 @@ struct einsum {
   }
 
  private:
-  /// What region `out` of the result needs of operand k, whose shape is `s`.
+  /// The region of operand k, of shape `s`, that region `out` of the result needs.
   constexpr tensor::region operand_region(int k, const tensor::region& out, const tensor::shape& s) const {
     tensor::region r = tensor::whole(s);
     for (int o = 0; o < rank && o < tensor::region::axes; ++o)

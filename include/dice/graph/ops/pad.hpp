@@ -35,13 +35,13 @@ struct pad {
     tensor::region r = tensor::whole(in[0]);
     for (int a = 0; a < result.rank && a < tensor::region::axes; ++a) {
       if (mode != padding::constant && (before[a] != 0 || after[a] != 0)) continue;
-      // Regions beside the input have its nearest element, which they do not need: no part has an empty input.
+      // A region outside the input gets its nearest element, though it does not need it: no part has an empty input.
       r.begin[a] = std::clamp<std::int64_t>(out.begin[a] - before[a], 0, in[0][a] - 1);
       r.end[a] = std::clamp<std::int64_t>(out.end[a] - before[a], r.begin[a] + 1, in[0][a]);
     }
     return r;
   }
-  /// A constant surrounds any part; other modes have their padding only in the whole axis.
+  /// A constant can surround any part; other modes need the whole axis for their padding.
   constexpr std::int64_t cut_step(int axis, graph::shapes, const tensor::shape&) const {
     return mode == padding::constant || (before[axis] == 0 && after[axis] == 0) ? graph::finest_step(axis) : 0;
   }

@@ -62,9 +62,9 @@ struct reduce {
       }
     return r;
   }
-  /// Axes before those that are reduced; of each run of axes behind them, the first if it is not the only one. A run of
-  /// extent 1 would not be there, and kernels add the elements of a single sum, or of joined axes, in another order. The
-  /// same goes for results without blocks of sums over whole blocks of channels.
+  /// Axes before the reduced ones can be cut; of each run of axes behind them, the first one if it is not the only one. A
+  /// part whose run has extent 1 would lose the run, and kernels add the elements of a single sum, or of joined axes, in
+  /// another order. The same goes for results without blocks of sums over whole blocks of channels.
   constexpr std::int64_t cut_step(int axis, graph::shapes in, const tensor::shape&) const {
     const int a = source(axis, in[0]);
     if (a <= 0 || a >= tensor::region::axes || (a == 1 && !keep && in[0][1] % tensor::block != 0)) return 0;

@@ -46,7 +46,7 @@ class teller {
   std::string guess(meta::nearest& found) const {
     return found.best().empty() ? "" : " (did you mean '" + std::string(found.best()) + "'?)";
   }
-  /// The same among `words`, for the last name before `<`.
+  /// The same for the last name before `<`, among `words`.
   std::string guess(std::string_view part, std::initializer_list<std::string_view> words) const {
     meta::nearest found(last_name(part));
     for (const auto w : words) found.look_at(w);

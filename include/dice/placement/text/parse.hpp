@@ -19,7 +19,7 @@ namespace dice::placement {
 inline constexpr std::size_t max_text = 1 << 20;
 inline constexpr int max_entries = 4096, max_cores = 1024, max_layer_entries = 65536, max_numbers = 65536;
 
-/// A mapping that was given as text, right or wrong, and where its parts are in the text. Moved, not copied.
+/// A mapping that was given as text, right or wrong, and where its parts are in the text. Can be moved, not copied.
 struct text_mapping {
   std::vector<char> text;
   std::list<std::string> hosts;  ///< of on<…>
@@ -381,9 +381,9 @@ class parser {
 }  // namespace detail
 
 /// Parses `text` as a mapping for network `net`, named `network`: `mapping<…>` or `split<…>` in the words of docs/dsl.md,
-/// with `dice::` and the network's name before its layers or without; after `using NAME =` and before `;`, if they are
-/// there, and with comments. Checks nothing beyond that: check() finds mistakes. Throws mapping_error. `network` and `net`
-/// must outlive the result.
+/// with `dice::` and the network's name before its layers or without; between `using NAME =` and `;`, if these are there,
+/// and with comments. Checks nothing beyond that: check() finds mistakes. Throws mapping_error. `network` and `net` must
+/// outlive the result.
 [[gnu::cold]] inline text_mapping parse(std::string_view text, std::string_view network, const graph::network_view& net) {
   if (text.size() > max_text)
     throw mapping_error("the text has " + std::to_string(text.size()) + " bytes; a mapping has at most " +

@@ -48,7 +48,8 @@ class frame_count {
   /// The number of frames, once all ranks with inputs have announced it; own_total() is the total of this rank's source, or
   /// -1; `entered` frames have entered here, and `stops` asks to stop. Throws channels::stopped if another rank has failed;
   /// else std::runtime_error if the numbers differ, and what own_total() throws. Once a rank has asked to stop, own_total()
-  /// is not called: Ctrl-C also ends the program that makes the frames, and how that leaves the source does not matter.
+  /// is not called: Ctrl-C also ends the program that makes the frames, and the state in which that leaves the source does
+  /// not matter.
   template <class Total> std::optional<std::int64_t> advance(const Total& own_total, std::int64_t entered, bool stops) {
     for (auto& n : received_)
       for (; n.done < n.begun; ++n.done) {

@@ -40,7 +40,7 @@ struct standing {
   std::int64_t before = 0;
 };
 
-/// Thrown in the rank that notices a late frame, or that others do not answer.
+/// Thrown in the rank that notices a late frame, or ranks that do not answer.
 struct late_frame : std::runtime_error {
   late_frame(std::int64_t number, std::vector<standing> in_ranks)
       : std::runtime_error("a frame takes too long"), frame(number), ranks(std::move(in_ranks)) {}
@@ -147,7 +147,7 @@ class frame_watch {
     fail(std::move(found));
   }
 
-  /// This rank has ended its part of the run, and answers no more in it. Throws late_frame if it was asking about one.
+  /// This rank has ended its part of the run, and gives no more answers in it. Throws late_frame if it was asking about one.
   void finish() {
     if (!on()) return;
     if (round_ == 2) fail(std::move(first_found_));

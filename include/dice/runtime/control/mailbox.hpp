@@ -37,8 +37,8 @@ struct letter {
 static_assert(sizeof(letter) <= 64 && std::is_trivially_copyable_v<letter> &&
               std::has_unique_object_representations_v<letter>);
 
-/// The letters from one rank to another. Each kind has its own of the path's slots (channels::path): it may have so many
-/// letters under way at the sender, and the receiver is ready for so many.
+/// The letters from one rank to another. Each kind has its own slots of the path (channels::path): at most that many of its
+/// letters are under way at the sender, and the receiver is ready for that many.
 struct letter_path {
   int from = 0, to = 0;
   std::array<int, letter::kinds> send_slots{}, receive_slots{};  ///< by kind; 0: there are no letters of that kind
@@ -58,12 +58,13 @@ struct letter_path {
   }
 };
 
-/// This rank's ends of all letter paths. Letters of a path are read in the order in which they were sent. A kind that has no
-/// slot free does not keep others from being sent, and a letter that finds a slot is sent at once. Allocates only when made.
+/// This rank's ends of all letter paths. Letters of a path are read in the order in which they were sent. A kind without a
+/// free slot does not keep others from being sent, and a letter that finds a slot is sent at once. Allocates only when made.
 class mailbox {
  public:
-  /// Reads a letter of rank `from`; returns false if there is no room for what it says. Then it is read again later, and all
-  /// that follow it on its path wait, of whatever kind. So what makes room must not depend on a letter of that path.
+  /// Reads a letter from rank `from`; returns false if there is no room for what it says. Then it is read again later, and
+  /// all letters behind it on its path wait, whatever their kind. So what makes room must not depend on a letter of that
+  /// path.
   using reader = std::function<bool(int from, const letter::words& says)>;
 
   /// `paths` are the endpoint's paths from `first` on.
@@ -121,7 +122,7 @@ class mailbox {
     });
   }
 
-  /// Lets the letters be read that have arrived. Throws std::runtime_error, and what readers throw.
+  /// Lets the readers read the letters that have arrived. Throws std::runtime_error, and what readers throw.
   void advance() {
     for (auto& l : in_) {
       for (; l.read < l.begun && end_.received(l.path, slot(l, l.read)); ++l.read) {

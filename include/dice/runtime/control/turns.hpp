@@ -15,9 +15,9 @@
 
 namespace dice::runtime {
 
-/// The turns of a plan's replicas, as one rank knows them. Where replicas take turns, it computes them. Of replicas of which
-/// the first free one takes the next frame, one rank decides: it tells all others, and each replica tells it how long it
-/// took for each frame. The frame goes to the replica that will have computed it first if it takes as long as before. Frames
+/// The turns of a plan's replicas, as one rank knows them. Where replicas take turns, it computes them. Where the first free
+/// replica takes the next frame, one rank decides which one that is: it tells all others, and each replica tells it how long
+/// each frame took. The frame goes to the replica that will have computed it first if it takes as long as before. Frames
 /// count over all runs.
 class turns {
  public:
@@ -54,7 +54,7 @@ class turns {
   turns(const turns&) = delete;
   turns& operator=(const turns&) = delete;
 
-  /// Whether frame `frame` is one of those of `t`. Requires known(frame), and that it is not done here.
+  /// Whether frame `frame` is one of those of `t`. Requires known(frame), and that the frame is not done here.
   bool includes(const parts::turn& t, std::int64_t frame) const {
     if (t.always()) return true;
     const auto& s = sets_[t.set];
@@ -72,8 +72,8 @@ class turns {
   }
 
   /// Frames before `oldest` are done here: there is room for the turns of the next ones, twice as many as can be in flight.
-  /// The rank that decides has done what comes before the replicas, so if there is no room, frame `oldest` has left, and no
-  /// letter is missing here to go on.
+  /// The rank that decides has done what comes before the replicas, so if there is no room, frame `oldest` has left, and
+  /// this rank needs no further letter to go on.
   void pass(std::int64_t oldest) { oldest_ = oldest; }
   /// Decides about frames before `end`.
   void decide(std::int64_t end) {
@@ -87,13 +87,13 @@ class turns {
     if (s.decides == rank_) take_note(s, own.member, time);
     else box_.send(letter::kind::time, s.decides, {own.set, time});  // there is room: see most_unfinished
   }
-  /// Whether all that this rank has told is sent.
+  /// Whether everything that this rank tells others is sent.
   bool idle() const { return box_.all_sent(letter::kind::turn) && box_.all_sent(letter::kind::time); }
 
  private:
   static constexpr std::int64_t later = std::numeric_limits<std::int64_t>::max();
 
-  /// A replica, where it is decided.
+  /// A replica, as the rank that decides sees it.
   struct replica_load {
     int unfinished = 0;     ///< frames
     std::int64_t time = 0;  ///< ns for one frame, as a mean over the last ones; 0: not known yet
@@ -103,17 +103,17 @@ class turns {
       --unfinished;
       if (std::exchange(warm, true)) time = std::max<std::int64_t>(time == 0 ? took : (3 * time + took) / 4, 1);
     }
-    /// Another one has computed a frame. One that gets none was slow, and may have become faster.
+    /// Another replica has computed a frame. One that gets none was slow, and may have become faster.
     void wait() {
       if (unfinished == 0) time -= time / 32;
     }
-    /// When it would end one more frame. As long as its time is not known it gets only one.
+    /// When it would end one more frame. While its time is unknown, it gets only one.
     std::int64_t end() const { return time == 0 && unfinished > 0 ? later : (unfinished + 1) * time; }
   };
   struct set {
     int decides = -1;
     std::int64_t known = 0;     ///< frames
-    std::vector<int> chosen{};  ///< the members, by frame modulo window_
+    std::vector<int> chosen{};  ///< the chosen member, by frame modulo window_
     std::vector<replica_load> members{};
   };
 
@@ -121,7 +121,7 @@ class turns {
     if (!valid) throw std::runtime_error("the transport has lost or mixed up messages");
   }
   int rank_of(std::size_t i, int member) const { return plan_.members[plan_.replicas[i].first + member].rank; }
-  /// The set that a letter is about, of those about which `decides` decides.
+  /// The set that a letter is about: one for which rank `decides` decides.
   std::size_t set_of(const letter::words& says, int decides) const {
     const auto i = static_cast<std::size_t>(says[0]);
     require(i < sets_.size() && sets_[i].decides == decides);
@@ -148,7 +148,7 @@ class turns {
   const schedule::plan_view& plan_;
   const int rank_;
   mailbox& box_;
-  const std::int64_t window_;  ///< frames about which a rank knows at once
+  const std::int64_t window_;  ///< how many frames a rank knows about at once
   std::int64_t oldest_ = 0;    ///< frames before it are done here
   std::vector<set> sets_;
   const std::vector<int> told_;  ///< the other ranks, if this one decides

@@ -17,9 +17,9 @@ namespace dice::schedule {
 constexpr bool buffers_disjoint(const plan_view& p, const graph::network_view& net) {
   for (const auto& r : p.ranks) {
     for (const auto where : {space::frame, space::scratch}) {
-      // Checked one by one, independently of live_blocks. What lives to the end of the rank, as all that is sent does, is
-      // kept as intervals, into which neighbours merge. What lives from its beginning, as all that is received does, is
-      // kept by address, as long as each of these lies behind those before it.
+      // Checked one by one, independently of live_blocks. Buffers that live to the end of the rank, like all that are sent,
+      // are kept as intervals, and neighbours merge. Buffers that live from its beginning, like all that are received, are
+      // kept by address, as long as each lies behind those before it.
       meta::array<int> live;
       struct interval {
         std::int64_t from, to;
@@ -111,8 +111,8 @@ constexpr void note_bands(const plan_view& p, const graph::network_view& net, co
 
 }  // namespace detail
 
-/// Every tensor lies in a buffer of its rank, from when it is written to each step that reads it, and so does the working
-/// memory of a layer until its last region is computed. What is written as a band of rows lies in the rows that a Concat
+/// Every tensor lies in a buffer of its rank from the step that writes it to the last that reads it, and so does the working
+/// memory of a layer until its last region is computed. A tensor written as a band of rows lies in the rows that a Concat
 /// gives it.
 constexpr bool places_in_buffers(const plan_view& p, const graph::network_view& net) {
   meta::array<char> in_place(net.size());

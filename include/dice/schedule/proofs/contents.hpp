@@ -1,4 +1,4 @@
-// What the tensors that share a buffer do to each other.
+// Tensors that share a buffer do not overwrite each other too early.
 #pragma once
 
 #include "dice/graph/network.hpp"
@@ -112,8 +112,8 @@ constexpr bool takes_over(const content& before, const content& c, const plan_vi
 }  // namespace detail
 
 /// No tensor is overwritten before its last reader: of those that share a buffer, one is read for the last time before the
-/// next is written, or received, which may be at any time. Tensors of two replicas of a set are never in the same frame.
-/// Buffers are compared by buffers_disjoint.
+/// next is written or received; a receive may write at any time. Tensors of two replicas of a set are never in the same
+/// frame. Buffers are compared by buffers_disjoint.
 constexpr bool kept_until_read(const plan_view& p, const graph::network_view& net, meta::view<parts::part> all = {}) {
   const auto never_together = [&](int a, int b) {
     if (all.empty()) return false;

@@ -1,4 +1,4 @@
-// What a step reads was written before.
+// Every step reads only what was written before.
 #pragma once
 
 #include "dice/graph/network.hpp"
@@ -28,7 +28,7 @@ class regions {
  public:
   constexpr explicit regions(const plan_view& p) : plan_(p), before_(static_cast<int>(p.steps.count), -1) {}
 
-  /// Step s computes what step `before` and those before it did not; -1: it is the first.
+  /// Step s computes a region that step `before` and those before it did not; -1: it is the first.
   constexpr void add(int s, int before) { before_.first[s] = before; }
   /// Whether the regions of the steps up to s are disjoint and cover `box` of a tensor of shape `of`.
   constexpr bool cover(int s, const tensor::region& box, const tensor::shape& of) const {

@@ -1,4 +1,4 @@
-// What a step reads lies where it was written, as the step takes it.
+// Every step reads a tensor where and as it was written.
 #pragma once
 
 #include "dice/algorithm/choice.hpp"

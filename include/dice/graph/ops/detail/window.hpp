@@ -31,8 +31,8 @@ struct window {
     return out;
   }
   /// Input interval [begin, end) along axis i under outputs [from, to), clipped to the input's extent n. With padding of
-  /// half the kernel, which is odd, Eq. (1) of DeepThings (Zhao et al. 2018); without padding and with a stride equal to
-  /// the kernel, its Eq. (2). Those have the last element instead of the end, and no dilation.
+  /// half the kernel, which is odd, Eq. (1) of DeepThings (Zhao et al. 2018); without padding and with a stride equal to the
+  /// kernel, its Eq. (2). Those equations give the last element instead of the end, and have no dilation.
   constexpr void under(int i, std::int64_t from, std::int64_t to, std::int64_t n, std::int64_t& begin,
                        std::int64_t& end) const {
     const std::int64_t stride = strides[i], pad = pads[i];
@@ -61,8 +61,8 @@ struct window {
     const auto down = reach(0), across = reach(1);
     return p[0] < down && p[2] < down && p[1] < across && p[3] < across;
   }
-  /// The window that makes the output region `out` from its input region alone: with the padding under these outputs, and
-  /// ceil_mode if the last of them exceeds the padding.
+  /// The window that makes the output region `out` from only its input region: with the padding that these outputs touch,
+  /// and ceil_mode if the last of them exceeds the padding.
   constexpr window restrict(const tensor::region& out, const tensor::shape& in) const {
     graph::require(touches_input(), "windows that lie in the padding alone cannot be cut into parts");
     window part = *this;
