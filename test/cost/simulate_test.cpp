@@ -64,6 +64,9 @@ TEST(predicted_parts, tiles_that_are_cut_count_as_a_whole) {
   auto narrow = whole;
   narrow.macs = 600;
   EXPECT_DOUBLE_EQ(cost::detail::work_fraction(narrow, left, whole, {4, 4}), 0.5);
+  auto right = part(0, 14);
+  right.box.begin[3] = 8;
+  EXPECT_DOUBLE_EQ(cost::detail::work_fraction(narrow, right, whole, {4, 4}), 0.5);
   EXPECT_DOUBLE_EQ(cost::detail::work_fraction(layer(7, 0), part(0, 7), layer(14, 0), {1, 1}), 0.5);
   EXPECT_EQ(cost::detail::work_fraction(layer(0, 0), part(7, 7), whole, {4, 4}), 0);  // of a rank without a part
 }
@@ -256,6 +259,9 @@ TEST(predicted_parts, ports_are_free_while_an_end_is_slow) {
   EXPECT_NEAR(1 / period(sends{}, quick{}), message + 8e-3, 1e-9);
   EXPECT_NEAR(1 / period(quick{}, receives{}), message + 11e-3, 1e-9);
   EXPECT_NEAR(1 / period(quick{}, quick{}), message + 50e-3, 1e-9);
+  // A sender that is slow before the first byte, but quick with all, leaves no room.
+  using begins = board<"l", ram<1_GiB>, processor<threads<1>, profile<measured<0>>, sending<ms<120>, gbytes_per_s<1>>>>;
+  EXPECT_NEAR(1 / period(begins{}, quick{}), message + 50e-3, 1e-9);
 }
 
 /// Of two frames, each replica computes one, in 19 ms, and rank 1 gets its image, of 768 bytes, and rank 0 its 10 results.

@@ -44,12 +44,13 @@ struct alone {
 struct noting final : kernels::accelerator {
   static inline memory_request request;
   static inline int polls = 0;
+  static inline std::int64_t uploaded = 0;
   static inline std::string beside;
   void expect(const memory_request& r) override { request = r; }
   void remember_beside(const std::string& weights) override { beside = weights; }
   std::byte* memory(std::int64_t bytes) override { return blocks.emplace_back(static_cast<std::size_t>(bytes)).data(); }
   std::byte* staging(std::int64_t bytes) override { return memory(bytes); }
-  void upload(std::byte*, const std::byte*, std::int64_t) override {}
+  void upload(std::byte*, const std::byte*, std::int64_t bytes) override { uploaded += bytes; }
   int record(std::function<void()>) override { return 0; }
   std::vector<std::int64_t> times(std::function<void()>) override { return {}; }
   void start(int) override {}
@@ -122,13 +123,18 @@ TEST(equipment, lacks_no_core_on_a_board) {
   const auto error = test::error_of([&] { on_board.start_threads(1); });
   EXPECT_TRUE(error.ends_with("; correct the mapping, or free these cores (taskset, control groups)")) << error;
   this_host::use_cores(usable);
+  const std::span<const int> there[]{{}, std::span(listed).first(1)};
+  p.cores = there;
+  EXPECT_EQ(job::equipment({p, here.ranks, channels::in_process::about}).start_threads(1), "");
+  this_host::use_cores(usable);
   p.cores = {};  // no rank has cores of its own
   p.units = {};
   EXPECT_EQ(job::equipment({p, here.ranks, channels::in_process::about}).start_threads(1), "");
 }
 
 TEST(equipment, asks_an_accelerator_for_what_the_rank_needs) {
-  toy::program toy(toy::diamond(), on_both, 4);
+  using toy::op;
+  toy::program toy({{op::input, {}}, {op::packed, {0}}, {op::scale, {1}}, {op::output, {2}}}, {0, 0, 1, 1}, 4);
   for (const int rank : {0, 1})
     toy.accelerate(rank, [](const platform::unit&) { return kernels::opened_accelerator{std::make_unique<noting>()}; });
   const std::string file = ::testing::TempDir() + "dice_equipment_" + std::to_string(::getpid());
@@ -145,14 +151,16 @@ TEST(equipment, asks_an_accelerator_for_what_the_rank_needs) {
       EXPECT_GT(plan.weight_bytes, 0);
       EXPECT_EQ(noting::request.weights, plan.weight_bytes);
       EXPECT_EQ(noting::request.arena, std::min(in_flight, plan.slots) * plan.frame_bytes + plan.scratch_bytes);
-      EXPECT_EQ(noting::request.workspace, rank == 0 ? 0 : 4 * toy::elements) << "rank 0 packs nothing";
+      EXPECT_EQ(noting::request.workspace, rank == 0 ? 4 * toy::elements : 0) << "only a packed layer has some";
       noting::polls = 0;
       own.finish();
       EXPECT_EQ(noting::polls, 3);
       job::agreement all(here.ranks, 2, {});
       noting::beside.clear();
+      noting::uploaded = 0;
       own.get_weights({.plain = file}, all);
       EXPECT_EQ(noting::beside, file) << "where timings of its kernels are kept";
+      EXPECT_EQ(noting::uploaded, plan.weight_bytes);
     }
   ::unlink(file.c_str());
 }
@@ -171,6 +179,8 @@ TEST(equipment, adds_weights_of_the_same_training_only) {
     job::equipment own({p, here.ranks, channels::in_process::about, engine});
     EXPECT_EQ(own.get_weights({.plain = first}, all), "");
     EXPECT_EQ(all.weights_path(), first);
+    const auto packed = test::error_of([&] { own.get_weights({.plain = first, .packed = folder}, all); });
+    EXPECT_NE(packed.find(folder + "'"), std::string::npos) << packed;  // and the other file is not used instead
     const auto bytes = own.weight_bytes();
     EXPECT_NO_THROW(own.add_weights(p, folder, all)) << "needs no file: all weights are there";
     EXPECT_EQ(test::error_of([&] { own.add_weights(more, second, all); }),

@@ -41,6 +41,9 @@ TEST(Words, GeometriesDivideTheAxesThatTheyCut) {
       const int grid = k == axis::channels ? 1 : k == axis::rows ? 2 : 3;
       EXPECT_EQ(of[k], !about.cuts[k] ? 1 : g == geometry::grid ? grid : 7) << static_cast<int>(g) << ' ' << k;
     }
+    EXPECT_EQ(about.cuts[axis::rows], g == geometry::rows || g == geometry::grid);
+    EXPECT_EQ(about.cuts[axis::columns], g == geometry::columns || g == geometry::grid);
+    EXPECT_EQ(about.cuts[axis::channels], g == geometry::output_channels || g == geometry::input_channels);
     EXPECT_EQ(about.sums, g == geometry::input_channels);
     EXPECT_EQ(about.axes_text.empty(), g == geometry::whole);
   }

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <thread>
 #include <utility>
@@ -19,7 +20,7 @@ namespace {
 
 using questions = std::vector<std::pair<std::int64_t, std::int64_t>>;  ///< number and frame of each
 
-/// Rank 0 of a plan, which watches. The test is the other ranks.
+/// A rank of a plan, which watches. The test is the other ranks.
 struct watching {
   using kind = runtime::letter::kind;
   static constexpr std::int64_t limit = 200'000'000;
@@ -27,10 +28,11 @@ struct watching {
   const schedule::plan_view plan = toy.view().plan;
   const int ranks = static_cast<int>(plan.ranks.size());
   test::manual end;
-  runtime::mailbox box{runtime::letter_paths(plan, 4), 0, 0, end};
-  runtime::frame_watch watch{box, plan, 0};
+  runtime::mailbox box;
+  runtime::frame_watch watch;
 
-  explicit watching(const std::vector<int>& owner) : toy(toy::diamond(), owner, 4) {
+  explicit watching(const std::vector<int>& owner, int rank = 0)
+      : toy(toy::diamond(), owner, 4), box(runtime::letter_paths(plan, 4), 0, rank, end), watch(box, plan, rank) {
     box.advance();
     watch.begin(limit, 10);
   }
@@ -153,6 +155,26 @@ TEST(frame_watch, a_rank_that_does_not_answer) {
   EXPECT_EQ(fails(waits, false), 0);
   EXPECT_EQ(fails(asks, true), 0);
   EXPECT_EQ(fails(asks_again, true), 1);
+}
+
+// What it has of the frame is done then.
+TEST(frame_watch, a_rank_whose_run_is_over_need_not_answer) {
+  for (const int other : {0, 1}) {
+    watching w(on_two, 1 - other);
+    w.end.give(other, watching::kind::answer, {-1});
+    w.advance(12, watching::long_ago(), true);
+    watching::sleep();
+    try {
+      w.advance(12, watching::long_ago(), true);
+      FAIL() << "goes on waiting";
+    } catch (const runtime::late_frame& late) {
+      const auto& said = late.ranks[static_cast<std::size_t>(other)];
+      const auto& program = w.plan.ranks[static_cast<std::size_t>(other)];
+      EXPECT_EQ(said.is, runtime::standing::at::done);
+      EXPECT_EQ(said.segment, program.last_segment - program.first_segment);
+      EXPECT_EQ(said.before, said.segment);
+    }
+  }
 }
 
 TEST(frame_watch, a_rank_says_when_its_run_is_over) {
