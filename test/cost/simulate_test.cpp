@@ -178,6 +178,7 @@ TEST(predicted_parts, some_frames_stand_for_all) {
   };
   EXPECT_EQ(frames(4), 7);
   EXPECT_EQ(frames(1000), 64);
+  EXPECT_EQ(cost::detail::expected_turns({}, schedule::plan_view{}, {}).frames(), 1);
 }
 
 template <std::int64_t Us> struct measured {

@@ -128,8 +128,10 @@ TEST(equipment, lacks_no_core_on_a_board) {
   EXPECT_EQ(job::equipment({p, here.ranks, channels::in_process::about}).start_threads(1), "");
   this_host::use_cores(usable);
   p.cores = {};  // no rank has cores of its own
-  p.units = {};
-  EXPECT_EQ(job::equipment({p, here.ranks, channels::in_process::about}).start_threads(1), "");
+  p.units = std::span(units).first(1);
+  job::equipment of_no_unit({p, here.ranks, channels::in_process::about});
+  EXPECT_EQ(of_no_unit.start_threads(1), "");
+  EXPECT_EQ(of_no_unit.threads(), 1);
 }
 
 TEST(equipment, asks_an_accelerator_for_what_the_rank_needs) {

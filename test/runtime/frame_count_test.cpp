@@ -87,6 +87,7 @@ TEST(frame_count, of_a_stop_is_the_largest_that_has_entered) {
   EXPECT_EQ(first.count.may_enter(), 3) << "a frame enters after the stop";
   first.hear(9);
   EXPECT_EQ(first.advance(never, 3, false), 9) << "the stop is forgotten";
+  EXPECT_EQ(first.end.sends.size(), 1u) << "it is announced once";
   // A rank without inputs asks: it does not count.
   counting c(0, {0});
   c.hear(-2);
