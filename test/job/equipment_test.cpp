@@ -160,7 +160,7 @@ TEST(equipment, asks_an_accelerator_for_what_the_rank_needs) {
       job::agreement all(here.ranks, 2, {});
       noting::beside.clear();
       noting::uploaded = 0;
-      own.get_weights({.plain = file}, all);
+      own.get_weights({file, {}}, all);
       EXPECT_EQ(noting::beside, file) << "where timings of its kernels are kept";
       EXPECT_EQ(noting::uploaded, plan.weight_bytes);
     }
@@ -179,9 +179,9 @@ TEST(equipment, adds_weights_of_the_same_training_only) {
   for (const bool engine : {false, true}) {
     job::agreement all(here.ranks, 2, {});
     job::equipment own({p, here.ranks, channels::in_process::about, engine});
-    EXPECT_EQ(own.get_weights({.plain = first}, all), "");
+    EXPECT_EQ(own.get_weights({first, {}}, all), "");
     EXPECT_EQ(all.weights_path(), first);
-    const auto packed = test::error_of([&] { own.get_weights({.plain = first, .packed = folder}, all); });
+    const auto packed = test::error_of([&] { own.get_weights({first, folder}, all); });
     EXPECT_NE(packed.find(folder + "'"), std::string::npos) << packed;  // and the other file is not used instead
     const auto bytes = own.weight_bytes();
     EXPECT_NO_THROW(own.add_weights(p, folder, all)) << "needs no file: all weights are there";
