@@ -1,7 +1,9 @@
 // Engines over MPI, in a program that uses MPI itself: mpi_engine [funneled|mappings|options|static]. Exits 0 if everything
 // worked.
+#include "error_of.hpp"
 #include "runtime/toy.hpp"
 
+#include "dice/channels/mpi/processes.hpp"
 #include "dice/job/stream_job.hpp"
 #include "dice/runtime/other_mapping.hpp"
 
@@ -10,6 +12,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 
 namespace {
@@ -145,6 +148,10 @@ void start_static() {
   static_toy.write_weights(options.weights);
   static_job = std::make_unique<dice::job::stream_job>(static_program, options);
   ::unlink(options.weights.c_str());
+  int level = 0;
+  MPI_Query_thread(&level);
+  require(level == dice::engine_thread_level, "MPI was started for an engine at another level");
+  require(std::getenv("OMPI_MCA_btl_tcp_eager_limit"), "MPI was started with its own limit for long messages");
 }
 
 }  // namespace
@@ -158,13 +165,13 @@ int main(int argc, char** argv) {
   try {
     if (funneled) {
       const toy::program toy(toy::diamond(), {0, 0, 0, 0, 0, 1, 1, 1, 1, 1}, 4);
-      try {
-        dice::job::stream_job job(toy.view(), {}, world);
-      } catch (const std::runtime_error& e) {
-        require(std::string(e.what()).find("MPI_THREAD_FUNNELED") != std::string::npos, e.what());
-        return 0;
-      }
-      throw std::runtime_error("an engine ran at MPI_THREAD_FUNNELED");
+      const auto start = [&] { dice::job::stream_job(toy.view(), {}, world); };
+      const auto at_the_level = test::error_of(start);
+      require(at_the_level.find("MPI_THREAD_FUNNELED") != std::string::npos, at_the_level.c_str());
+      MPI_Finalize();
+      const auto after_the_end = test::error_of(start);
+      require(after_the_end.find("MPI has been finalized") != std::string::npos, after_the_end.c_str());
+      return 0;
     }
     if (argc > 1 && std::string(argv[1]) == "options")
       return give_options(world.rank() == 0), give_weights(world.rank() == 0 ? 'a' : 'b'), 0;

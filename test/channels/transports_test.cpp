@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdlib>
@@ -55,6 +56,18 @@ TEST(transports, are_known_by_word_and_id) {
 #else
   EXPECT_FALSE(mpi::about.available());
 #endif
+}
+
+// What messages say of mpirun, and how the runtime allows for it.
+TEST(transports, know_their_launcher) {
+  const auto& by = mpi::about.started_by;
+  EXPECT_EQ(by.count, "-n");
+  EXPECT_EQ(by.input, "--stdin");
+  EXPECT_EQ(by.place, "--rankfile");
+  EXPECT_EQ(by.unbind, std::string(by.bind) + " none");
+  EXPECT_EQ(by.signals, std::chrono::seconds(1));
+  EXPECT_EQ(in_process::about.started_by.signals, std::chrono::seconds(0));
+  EXPECT_TRUE(mpi::about.gpu_messages && !in_process::about.gpu_messages);
 }
 
 TEST(transports, are_chosen_if_this_build_has_them) {

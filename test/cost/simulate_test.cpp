@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -63,7 +64,11 @@ TEST(predicted_parts, tiles_that_are_cut_count_as_a_whole) {
   auto narrow = whole;
   narrow.macs = 600;
   EXPECT_DOUBLE_EQ(cost::detail::work_fraction(narrow, left, whole, {4, 4}), 0.5);
+  auto right = part(0, 14);
+  right.box.begin[3] = 8;
+  EXPECT_DOUBLE_EQ(cost::detail::work_fraction(narrow, right, whole, {4, 4}), 0.5);
   EXPECT_DOUBLE_EQ(cost::detail::work_fraction(layer(7, 0), part(0, 7), layer(14, 0), {1, 1}), 0.5);
+  EXPECT_EQ(cost::detail::work_fraction(layer(0, 0), part(7, 7), whole, {4, 4}), 0);  // of a rank without a part
 }
 
 TEST(predicted_parts, a_step_takes_as_much_as_its_region) {
@@ -91,13 +96,13 @@ TEST(predicted_parts, what_lies_in_place_is_not_copied) {
   const graph::network_view joined{layers, edges, {}};
   constexpr std::int64_t begin = 1024, all = 4 * 4 * 8 * 3;
   const schedule::place at{.where = schedule::space::frame, .offset = begin};
-  const auto copied = [&](schedule::place first, schedule::place second, int layer_id = 2) {
+  const auto copied = [&](schedule::place first, schedule::place second, int layer_id = 2, int fewer = 0) {
     const schedule::place operands[]{{}, first, second};
     schedule::plan_view plan{};
     plan.operands = operands;
     schedule::step step{.layer = layer_id, .output = at};
     step.first_operand = 1;
-    step.operands = layers[layer_id].edges;
+    step.operands = layers[layer_id].edges - fewer;
     return cost::detail::copied_bytes(joined, plan, step, layer_id);
   };
   const auto moved = [&](std::int64_t by) {
@@ -114,6 +119,13 @@ TEST(predicted_parts, what_lies_in_place_is_not_copied) {
   EXPECT_EQ(copied(moved(0), moved(all)), 4 * 4 * 6 * 3);
   EXPECT_EQ(copied(elsewhere, elsewhere), all);
   EXPECT_EQ(copied(at, at, 3), 4 * 4 * 4 * 3);  // a cut copies what it cuts out
+  EXPECT_EQ(copied(at, at, 2, 1), all);         // nothing is joined in place
+}
+
+/// Copies read and write. A profile may lack their speed.
+TEST(predicted_parts, copies_take_time) {
+  EXPECT_DOUBLE_EQ(cost::detail::copy_seconds({.bytes_per_s = 1000}, 500), 1);
+  EXPECT_DOUBLE_EQ(cost::detail::copy_seconds({}, 5'000'000'000), 2);
 }
 
 /// Replicas that take frames when they are free: a rank that takes 2 s of each frame for other layers, and 1 s for a frame
@@ -166,6 +178,7 @@ TEST(predicted_parts, some_frames_stand_for_all) {
   };
   EXPECT_EQ(frames(4), 7);
   EXPECT_EQ(frames(1000), 64);
+  EXPECT_EQ(cost::detail::expected_turns({}, schedule::plan_view{}, {}).frames(), 1);
 }
 
 template <std::int64_t Us> struct measured {
@@ -189,6 +202,32 @@ template <class... Rows>
 using by_rows =
     mapping<dev<0, cpu>, layers<sample::image>, ranks<0>, dev<1, cpu>, Rows..., ranks<0>, layers<from<sample::pool1>>>;
 using together = by_rows<rows<range<sample::conv1, sample::relu2>, shares<1, 7>>>;
+
+/// As borders, which other ranks need first, and the rest.
+TEST(predicted_parts, several_steps_of_a_part_take_as_long_as_one) {
+  constexpr auto& plan = schedule::plan_of<net, together>;
+  constexpr auto parts = schedule::parts_of<net, together>;
+  std::vector<schedule::step> steps(plan.steps.begin(), plan.steps.end());
+  std::vector<schedule::rank_program> ranks(plan.ranks.begin(), plan.ranks.end());
+  const auto border = std::find_if(steps.begin() + ranks[1].first_step, steps.end(), [&](const schedule::step& s) {
+    return s.what == schedule::action::compute && parts.whole(s.layer) == sample::relu1::id && parts.is_own(s.layer);
+  });
+  ASSERT_NE(border, steps.end());
+  EXPECT_EQ(border->part.end[2], 7);
+  auto rest = *border;
+  border->part.end[2] = rest.part.begin[2] = 2;
+  steps.insert(border + 1, rest);
+  ++ranks[1].last_step;
+  schedule::plan_view several = plan;
+  several.steps = steps;
+  several.ranks = ranks;
+  const auto one = told<together, lab<0>>();
+  const auto found =
+      cost::simulate(cost::setting_of<net, lab<0>>, parts, several, cost::detail::ranks<net, together, lab<0>>);
+  EXPECT_DOUBLE_EQ(one.groups[rest.group], 8e-3 * 7 / 8);
+  EXPECT_DOUBLE_EQ(found.groups[rest.group], one.groups[rest.group]);
+  EXPECT_DOUBLE_EQ(found.ranks[1].computing, one.ranks[1].computing);
+}
 
 TEST(predicted_parts, ranks_that_wait_receive_meanwhile) {
   // Both ranks wait for all that they receive, since links are slow: a message's time includes what it takes from the core.
@@ -221,6 +260,9 @@ TEST(predicted_parts, ports_are_free_while_an_end_is_slow) {
   EXPECT_NEAR(1 / period(sends{}, quick{}), message + 8e-3, 1e-9);
   EXPECT_NEAR(1 / period(quick{}, receives{}), message + 11e-3, 1e-9);
   EXPECT_NEAR(1 / period(quick{}, quick{}), message + 50e-3, 1e-9);
+  // A sender that is slow before the first byte, but quick with all, leaves no room.
+  using begins = board<"l", ram<1_GiB>, processor<threads<1>, profile<measured<0>>, sending<ms<120>, gbytes_per_s<1>>>>;
+  EXPECT_NEAR(1 / period(begins{}, quick{}), message + 50e-3, 1e-9);
 }
 
 /// Of two frames, each replica computes one, in 19 ms, and rank 1 gets its image, of 768 bytes, and rank 0 its 10 results.

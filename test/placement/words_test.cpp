@@ -4,7 +4,9 @@
 #include "dice/placement/types.hpp"
 
 #include <gtest/gtest.h>
+#include <array>
 #include <set>
+#include <string>
 #include <tuple>
 
 namespace {
@@ -39,9 +41,46 @@ TEST(Words, GeometriesDivideTheAxesThatTheyCut) {
       const int grid = k == axis::channels ? 1 : k == axis::rows ? 2 : 3;
       EXPECT_EQ(of[k], !about.cuts[k] ? 1 : g == geometry::grid ? grid : 7) << static_cast<int>(g) << ' ' << k;
     }
+    EXPECT_EQ(about.cuts[axis::rows], g == geometry::rows || g == geometry::grid);
+    EXPECT_EQ(about.cuts[axis::columns], g == geometry::columns || g == geometry::grid);
+    EXPECT_EQ(about.cuts[axis::channels], g == geometry::output_channels || g == geometry::input_channels);
     EXPECT_EQ(about.sums, g == geometry::input_channels);
     EXPECT_EQ(about.axes_text.empty(), g == geometry::whole);
   }
+}
+
+/// Which axes of a result are its channels, rows and columns.
+TEST(Words, AxesAreThoseOfTheLayer) {
+  const auto axes = [](const tensor::type& result, int depth_axis = -1) {
+    graph::layer_info of{};
+    of.output = result;
+    of.depth_axis = depth_axis;
+    return std::array{placement::axis_of(of, axis::channels), placement::axis_of(of, axis::rows),
+                      placement::axis_of(of, axis::columns)};
+  };
+  EXPECT_EQ(axes({1, 4, 8, 6}), (std::array{1, 2, 3}));
+  EXPECT_EQ(axes({1, 4, 8}), (std::array{1, -1, 2}));
+  EXPECT_EQ(axes({1, 4, 8}, 2), (std::array{2, -1, 2}));
+  EXPECT_EQ(axes({4}), (std::array{-1, -1, -1}));
+}
+
+/// As docs/dsl.md lists them.
+TEST(Words, HaveTheirOptions) {
+  std::string all;
+  for (const auto& w : placement::work_words) {
+    all += std::string(w.word) + ":";
+    for (const auto o : {option::shares, option::exchange_every, option::first_free})
+      if (w.has(o)) all += " " + std::string(placement::option_words[static_cast<int>(o)].word);
+    all += "; ";
+  }
+  EXPECT_EQ(all,
+            "layers:; rows: shares exchange_every; columns: shares exchange_every; tiles: exchange_every; output_channels: "
+            "shares; input_channels: shares; replicas: shares first_free; ");
+  EXPECT_EQ(placement::about(geometry::rows).axes_text, "rows");
+  EXPECT_EQ(placement::about(geometry::columns).axes_text, "columns");
+  EXPECT_EQ(placement::about(geometry::grid).axes_text, "rows and columns");
+  EXPECT_EQ(placement::about(geometry::output_channels).axes_text, "channels");
+  EXPECT_EQ(placement::about(geometry::input_channels).axes_text, "channels");
 }
 
 /// first_free changes who computes a frame, and not how layers are cut; a work splits layers if either is not trivial.

@@ -55,6 +55,8 @@ TEST(frame_count, without_inputs_there_is_none) {
   EXPECT_EQ(none.advance(never, 0, false), std::nullopt);
   counting one(0, {0}, true);
   EXPECT_EQ(one.advance(five, 0, false), 5);
+  counting empty(0, {0}, true);
+  EXPECT_EQ(empty.advance([] { return std::int64_t{0}; }, 0, false), 0);
 }
 
 TEST(frame_count, is_announced_once_in_each_run) {
@@ -85,6 +87,7 @@ TEST(frame_count, of_a_stop_is_the_largest_that_has_entered) {
   EXPECT_EQ(first.count.may_enter(), 3) << "a frame enters after the stop";
   first.hear(9);
   EXPECT_EQ(first.advance(never, 3, false), 9) << "the stop is forgotten";
+  EXPECT_EQ(first.end.sends.size(), 1u) << "it is announced once";
   // A rank without inputs asks: it does not count.
   counting c(0, {0});
   c.hear(-2);
@@ -117,6 +120,12 @@ TEST(frame_count, of_a_source_that_has_ended_is_not_changed_by_a_stop) {
   other.hear(5);
   EXPECT_EQ(other.advance(never, 0, true), 5);
   EXPECT_FALSE(other.count.cut_short());
+  // The rank that asks has no inputs.
+  counting asked(0, {0});
+  EXPECT_EQ(asked.advance(five, 4, false), 5);
+  asked.hear(-2);
+  EXPECT_EQ(asked.advance(five, 5, false), 5);
+  EXPECT_FALSE(asked.count.cut_short());
 }
 
 TEST(frame_count, of_two_inputs_is_the_same) {
@@ -136,6 +145,11 @@ TEST(frame_count, begins_anew_in_each_run) {
   EXPECT_GT(c.count.may_enter(), 5);
   EXPECT_EQ(c.advance(never, 0, false), std::nullopt);
   EXPECT_EQ(c.advance([] { return std::int64_t{2}; }, 0, false), 2);
+  counting stopped(0, {0}, true);
+  EXPECT_EQ(stopped.advance(never, 0, true), 0);
+  EXPECT_TRUE(stopped.count.cut_short()) << "before its first frame";
+  stopped.count.begin();
+  EXPECT_FALSE(stopped.count.cut_short());
 }
 
 // A rank may end a run, whose number of frames it was given, before it reads the announcement.
@@ -158,4 +172,16 @@ TEST(frame_count, of_the_next_run_waits_for_it) {
   c.count.begin();
   EXPECT_THROW(c.advance(never, 0, false), channels::stopped);
   EXPECT_EQ(c.end.receives.size(), 2u);  // all are read
+}
+
+// What another rank says before its words are used is not lost: the third one waits for room.
+TEST(frame_count, keeps_two_words) {
+  counting c(1, {0});
+  for (const int word : {5, 7, -1}) {
+    c.hear(word);
+    c.box.advance();
+  }
+  EXPECT_EQ(c.advance(never, 0, false), 5);
+  c.count.begin();
+  EXPECT_THROW(c.advance(never, 0, false), channels::stopped);
 }

@@ -315,17 +315,18 @@ TEST(frame_watch, answers_each_question_once) {
   runtime::frame_watch watch(box, p.plan, 0);
   box.advance();
   const auto where = [](std::int64_t frame) { return runtime::standing{runtime::standing::at::message, frame, 7}; };
-  for (int i = 1; i <= 3; ++i) {
+  for (int i = 1; i <= 4; ++i) {
     end.give(1, kind::question, {i, 10 * i});
     box.advance();
     watch.listen(where);
     watch.listen(where);
   }
   EXPECT_EQ(end.sends.size(), 2u);
-  for (int i = 1; i <= 3; ++i) {
+  for (int i = 1; i <= 4; ++i) {
     const auto said = end.take();
     EXPECT_EQ(said.is, kind::answer);
     EXPECT_EQ(said.says, (runtime::letter::words{i, static_cast<int>(runtime::standing::at::message), 10 * i, 7}));
+    box.advance();  // the fourth question is read when the third is answered
     watch.listen(where);
   }
   EXPECT_TRUE(end.sends.empty());

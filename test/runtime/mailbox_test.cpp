@@ -62,6 +62,7 @@ struct rank_0 {
   std::vector<letter_path> paths = two_ranks(2, 1, 3);
   test::manual end;
   mailbox box{paths, 0, 0, end};
+  mailbox::reader behind = [](int, const letter::words&) { return true; };  // where box would look for one of kind `kinds`
   std::vector<std::pair<kind, std::int64_t>> said;
   bool reads_turns = true;
 
@@ -167,7 +168,7 @@ TEST(mailbox, lost_and_foreign_letters_are_noticed) {
 }
 
 TEST(mailbox, knows_who_sends_and_receives) {
-  const std::vector<letter_path> paths{test::letters(1, 0, kind::credit, 1, 1), test::letters(1, 2, kind::credit, 1, 1),
+  const std::vector<letter_path> paths{test::letters(1, 2, kind::credit, 1, 1), test::letters(1, 0, kind::credit, 1, 1),
                                        test::letters(0, 1, kind::turn, 1, 1)};
   test::manual end;
   const mailbox one(paths, 0, 1, end), none({}, 0, 1, end);
@@ -175,6 +176,12 @@ TEST(mailbox, knows_who_sends_and_receives) {
   EXPECT_EQ(one.senders(kind::turn), std::vector<int>{0});
   EXPECT_TRUE(one.senders(kind::credit).empty() && one.receivers(kind::turn).empty());
   EXPECT_TRUE(none.receivers(kind::credit).empty() && none.all_sent(kind::credit));
+  letter_path several{0, 1};
+  several.add(kind::turn, 1, 2);
+  several.add(kind::turn, 3, 5);
+  several.add(kind::time, 10, 20);
+  EXPECT_EQ(several.sends(), 14);
+  EXPECT_EQ(several.receives(), 27);
 }
 
 /// A link on which each message takes some time, and is then copied. Keeps its operations in arrays.

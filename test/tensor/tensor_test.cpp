@@ -48,6 +48,7 @@ TEST(type, says_what_integers_stand_for) {
   for (const auto* q : {&other, &rows, &moved, &symmetric, &first, &last}) EXPECT_NE(of(&each), of(q));
   EXPECT_NE(of(&one), of(&more));
   EXPECT_NE(of(&each), of(nullptr));
+  EXPECT_NE(of(nullptr), of(&each));
 }
 
 TEST(storage, says_how_many_bytes_a_tensor_spans) {

@@ -54,6 +54,12 @@ TEST(host_memory, of_control_groups) {
   EXPECT_EQ(found.total, 3 * gib);
   EXPECT_EQ(found.available, gib + gib / 2);
   EXPECT_TRUE(found.limited);
+  for (const auto used : {gib / 4, 5 * gib}) {  // less than its cached files; more than its limit, which was lowered
+    at.write("sys/fs/cgroup/a/memory.current", std::to_string(used));
+    found = this_host::memory_of_host(at.root);
+    EXPECT_EQ(found.available, used < gib ? 3 * gib : -gib - gib / 2);
+  }
+  EXPECT_NE(this_host::judge_memory(gib, found).warning.find("only 0 GiB of 3 GiB"), std::string::npos);
   // cgroup v1, in a container that sees only the topmost folder.
   fs::remove_all(at.root / "sys");
   at.write("proc/self/cgroup", "5:cpu:/x\n4:memory:/on/the/host\n");
@@ -101,6 +107,10 @@ TEST(host_memory, judged) {
   EXPECT_NE(this_host::judge_memory(3 * gib, host).warning.find("plan 3 GiB of memory, but only 2 GiB of 4 GiB (the limit"),
             std::string::npos);
   EXPECT_EQ(this_host::judge_memory(3 * gib, host).error, "");
+  EXPECT_EQ(this_host::judge_memory(4 * gib, host).error, "");
+  EXPECT_NE(this_host::judge_memory(4 * gib, host).warning, "");
+  EXPECT_EQ(this_host::judge_memory(3 * gib, {4 * gib, 2 * gib, true, true}).warning.find("available to"),
+            std::string::npos);
   EXPECT_NE(this_host::judge_memory(5 * gib, host).error.find("(--in-flight)"), std::string::npos);
   const auto of_engine = this_host::judge_memory(5 * gib, host, true).error;
   EXPECT_EQ(of_engine.find("--"), std::string::npos) << of_engine;
