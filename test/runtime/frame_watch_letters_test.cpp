@@ -23,7 +23,7 @@ using questions = std::vector<std::pair<std::int64_t, std::int64_t>>;  ///< numb
 /// A rank of a plan, which watches. The test is the other ranks.
 struct watching {
   using kind = runtime::letter::kind;
-  static constexpr std::int64_t limit = 200'000'000;
+  static constexpr std::int64_t limit = 400'000'000;
   const toy::program toy;
   const schedule::plan_view plan = toy.view().plan;
   const int ranks = static_cast<int>(plan.ranks.size());

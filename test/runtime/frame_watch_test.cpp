@@ -255,7 +255,7 @@ TEST(frame_watch, a_rank_that_waits_does_not_hang) {
 TEST(frame_watch, asks_twice_about_the_same_frame) {
   const toy::program toy(toy::diamond(), {0, 0, 0, 0, 0, 1, 1, 1, 1, 1}, 4);
   const auto p = toy.view();
-  using kind = runtime::letter::kind;
+  using runtime::letter;
   using at = runtime::standing::at;
   test::manual end;
   runtime::mailbox box(runtime::letter_paths(p.plan, 4), 0, 0, end);  // 0 to 1, 1 to 0
@@ -275,7 +275,7 @@ TEST(frame_watch, asks_twice_about_the_same_frame) {
       EXPECT_EQ(question.says[1], 12);
       ++asked;
       const auto is = question.says[0] == 1 ? at::turn : at::done;
-      end.give(1, kind::answer, {question.says[0], static_cast<std::int64_t>(is), question.says[0], -1});
+      end.give(1, letter::kind::answer, {question.says[0], static_cast<std::int64_t>(is), question.says[0], -1});
       box.advance();
     }
   };
@@ -309,14 +309,14 @@ TEST(frame_watch, asks_twice_about_the_same_frame) {
 TEST(frame_watch, answers_each_question_once) {
   const toy::program toy(toy::diamond(), {0, 0, 0, 0, 0, 1, 1, 1, 1, 1}, 4);
   const auto p = toy.view();
-  using kind = runtime::letter::kind;
+  using runtime::letter;
   test::manual end;
   runtime::mailbox box(runtime::letter_paths(p.plan, 4), 0, 0, end);
   runtime::frame_watch watch(box, p.plan, 0);
   box.advance();
   const auto where = [](std::int64_t frame) { return runtime::standing{runtime::standing::at::message, frame, 7}; };
   for (int i = 1; i <= 4; ++i) {
-    end.give(1, kind::question, {i, 10 * i});
+    end.give(1, letter::kind::question, {i, 10 * i});
     box.advance();
     watch.listen(where);
     watch.listen(where);
@@ -324,7 +324,7 @@ TEST(frame_watch, answers_each_question_once) {
   EXPECT_EQ(end.sends.size(), 2u);
   for (int i = 1; i <= 4; ++i) {
     const auto said = end.take();
-    EXPECT_EQ(said.is, kind::answer);
+    EXPECT_EQ(said.is, letter::kind::answer);
     EXPECT_EQ(said.says, (runtime::letter::words{i, static_cast<int>(runtime::standing::at::message), 10 * i, 7}));
     box.advance();  // the fourth question is read when the third is answered
     watch.listen(where);
