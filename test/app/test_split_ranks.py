@@ -74,6 +74,15 @@ class SplitRanks(unittest.TestCase):
                 err = self.end(process, ranks, victim, signal.SIGSTOP)
                 self.assertRegex(err, rf"dice: error: .*\(--frame-timeout\), and rank {victim} \(host .*\) does not answer: ")
 
+    def test_two_sets_of_replicas(self):
+        """Each rank knows its own set: a frame is someone else's in one of them, and its own in the other."""
+        mapping = ("mapping<dev<0>, layers<picture, pool2, from<flatten>>, dev<1>, dev<2>, replicas<range<conv1, relu2>, first_free>, "
+                   "dev<3>, dev<4>, replicas<range<conv3, pool3>, first_free>, in_flight<4>>")
+        for words in [MPIRUN, "--oversubscribe", "--bind-to", "none", "-n", "5", test_program.PROGRAM], [test_program.PROGRAM, "--transport", "in-process"]:
+            done = subprocess.run(["timeout", "20", *words, "--mapping", mapping, "--input", FOLDER / "digits_in.npy", "--frames", "200",
+                                   "--expect", FOLDER / "digits_out.npy"], capture_output=True, text=True, timeout=LIMIT)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_a_rank_disagrees(self):
         """The parts differ, not their number."""
         for mapping, other in [(ROWS, ROWS.replace("shares<1, 2, 1>", "shares<2, 1, 1>")), (MAPPINGS[1], MAPPINGS[2])]:

@@ -17,6 +17,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -321,6 +322,37 @@ TEST(results, that_do_not_fit_leave_no_file) {
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
     EXPECT_NE(text.find("'" + file.path + "' cannot be written: File too large"), std::string::npos) << room << ": " << text;
     EXPECT_NE(::stat(file.path.c_str(), &s), 0) << room;
+  }
+  ::signal(SIGXFSZ, before);
+}
+
+// The disk fills up in the second frame of a stream: the file keeps the first.
+TEST(results, of_a_stream_are_kept_up_to_the_frame_that_does_not_fit) {
+  using dice::tensor::number;
+  const scratch file;
+  auto all = frames::tensor::from_shape({2, 5000});
+  for (std::size_t i = 0; i < all.size(); ++i) all.data()[i] = static_cast<float>(i % 2);
+  const auto before = ::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
+  for (const auto& [type, bytes] : {std::pair{number::float32, 4}, {number::int64, 8}, {number::uint8, 1}}) {
+    const auto one = 5000 * bytes;
+    std::string kept;
+    {
+      frames::npy_stream out(file.path, {1, 5000}, type);
+      kept = out.temporary();
+      out.add(all.data());
+      const rlimit less{static_cast<rlim_t>(128 + one + one / 2), limit.rlim_max};
+      ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &less), 0);
+      EXPECT_THROW(out.add(all.data() + 5000), files::error);
+      ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+      EXPECT_EQ(out.frames(), 1);
+    }
+    EXPECT_EQ(std::filesystem::file_size(kept), static_cast<std::size_t>(128 + one));
+    const auto first = frames::read_results(kept, {1, 5000}, "y", type);
+    EXPECT_EQ(first.shape()[0], 1u);
+    EXPECT_TRUE(std::equal(first.begin(), first.end(), all.begin()));
+    ::unlink(kept.c_str());
   }
   ::signal(SIGXFSZ, before);
 }

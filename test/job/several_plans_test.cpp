@@ -14,9 +14,12 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <thread>
@@ -39,7 +42,7 @@ struct other_plans {
 };
 
 /// Calls of(session) in both ranks of the program, after they have got its weights.
-void with_ranks(const std::function<void(job::rank_session&)>& of) {
+void with_ranks(const std::function<void(job::rank_session&)>& of, const job::weights_files& files = {}) {
   channels::in_process::hub hub(own.ranks());
   std::vector<std::thread> threads;
   for (int r = 0; r < own.ranks(); ++r)
@@ -47,7 +50,7 @@ void with_ranks(const std::function<void(job::rank_session&)>& of) {
       channels::in_process::communicator ranks(hub, r);
       job::rank_session me(own, ranks, channels::in_process::about);
       ASSERT_EQ(me.introduce({}, {}).error, "");
-      ASSERT_EQ(me.agree(job::attempt([&] { me.equip({}, own.plan.in_flight); })), "");
+      ASSERT_EQ(me.agree(job::attempt([&] { me.equip(files, own.plan.in_flight); })), "");
       of(me);
     });
   for (auto& t : threads) t.join();
@@ -132,6 +135,24 @@ TEST(SeveralPlans, ShareWeights) {
 #endif
     EXPECT_EQ(addresses(), before);
   });
+}
+
+TEST(SeveralPlans, ThoseWithoutTheirWeightsAreNotAdded) {
+  const other_plans others{"mapping<dev<0, threads<1>>, layers<to<pool3>>, dev<1, threads<1>>, layers<from<flatten>>>"};
+  const auto file = ::testing::TempDir() + "dice_plans_" + std::to_string(::getpid()), moved = file + ".moved";
+  std::filesystem::copy_file(weights::find(own.weights, {}, own.weights_folder, "--weights"), file);
+  with_ranks(
+      [&](job::rank_session& me) {  // rank 1 has all that it needs
+        if (me.rank() == 0) std::filesystem::rename(file, moved);
+        EXPECT_NE(added(me, others[0]).find(file), std::string::npos);
+        EXPECT_EQ(me.plans(), 1u);
+        if (me.rank() == 0) std::filesystem::rename(moved, file);
+        EXPECT_EQ(added(me, others[0]), "");
+        EXPECT_EQ(me.plans(), 2u);
+        EXPECT_EQ(results(me, 1, others[0]).empty(), me.rank() == 0);
+      },
+      {file, {}});
+  std::filesystem::remove(file);
 }
 
 TEST(SeveralPlans, RefusesThoseOfOtherHardware) {

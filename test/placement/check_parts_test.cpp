@@ -151,6 +151,9 @@ TEST(Parts, TellsWhatWhereAndTheRemedy) {
   EXPECT_EQ(first("input_channels<conv1>"),
             "line 1, column 25: too_few_channel_blocks: layer 'conv1' can be cut into at most 1 part by input and output "
             "channels in blocks of 16, not into 2; make fewer parts or split it in another way or not at all");
+  EXPECT_EQ(told("mapping<dev<0>, layers<image, conv1, from<conv2>>, ranks<0>, dev<1>, input_channels<relu1>>"),
+            "line 1, column 70: too_few_channel_blocks: layer 'relu1' can be cut into at most 1 part by channels in blocks "
+            "of 16, not into 2; make fewer parts or split it in another way or not at all");
 }
 
 // A layer can be cut at multiples of its steps: how many parts are possible.
