@@ -44,6 +44,18 @@ TEST(Engine, ResultsComeInOrderAndWhileFramesArePushed) {
   }
 }
 
+// Results that nobody takes hold frames up: what is under way then is as few as the options say, of the plan's four.
+TEST(Engine, HasNoMoreFramesUnderWayThanItsOptionsSay) {
+  fixture f(placements[1]);
+  f.options.queue = 1;
+  for (const int in_flight : {1, 2}) {
+    f.options.in_flight = in_flight;
+    stream_job job(f.program, f.options);
+    for (int k = 0; k < in_flight + 2; ++k) f.push(job, 0, k);  // a result, those under way, one that waits to enter
+    EXPECT_FALSE(f.push(job, 0, 9, dice::frames::deadline_in(std::chrono::milliseconds(300)))) << in_flight;
+  }
+}
+
 TEST(Engine, RunsOverProcessesThatTheProgramHasJoined) {
   fixture f(placements[1]);
   f.options.by = dice::job::transport::mpi;  // without effect

@@ -19,6 +19,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace {
 
@@ -130,13 +131,37 @@ TEST(Splits, MemoryLimitsCountPartsOnly) {
   EXPECT_LE(ranks[0].peak_bytes, all);
 }
 
+runtime::owned_mapping under(std::string_view text) {
+  return assembly::remap(assembly::program_of<digits::network, mapping<dev<0, cpu>, layers<all>>>, text);
+}
+
+#ifdef DICE_WITH_OPENMP  // the reference has a single algorithm
+/// Only layers of the rank that has too little memory get smaller algorithms, whatever others would save.
+TEST(Splits, LimitsOfARankDoNotSlowLayersOfOthers) {
+  const auto with = [](const std::string& limit) {
+    return assembly::remap(
+        assembly::program_of<convolutions::network, mapping<dev<0, cpu>, layers<all>>>,
+        "mapping<dev<0, cpu" + limit + ">, layers<image>, ranks<0>, dev<1>, rows<narrow>, ranks<1>, layers<from<wide>>>");
+  };
+  const auto variant = [](const runtime::owned_mapping& m, std::string_view layer) {
+    const auto& p = m.it->program();
+    for (std::size_t g = 0; g < p.plan.groups.size(); ++g)
+      if (p.layers.layers[p.plan.groups[g].anchor].name == layer) return p.kernels[g].what.how.variant;
+    return -1;
+  };
+  const auto fast = with("");
+  const auto limited = with(", memory<" + std::to_string(fast.it->program().plan.ranks[0].peak_bytes - 1) + ">");
+  EXPECT_GT(variant(fast, "narrow"), 0);
+  EXPECT_GT(variant(fast, "wide"), 0);
+  EXPECT_EQ(variant(limited, "narrow"), 0);
+  EXPECT_EQ(variant(limited, "wide"), variant(fast, "wide"));
+}
+#endif
+
 int count(std::string_view text, std::string_view word) {
   int out = 0;
   for (auto at = text.find(word); at != text.npos; at = text.find(word, at + 1)) ++out;
   return out;
-}
-runtime::owned_mapping under(std::string_view text) {
-  return assembly::remap(assembly::program_of<digits::network, mapping<dev<0, cpu>, layers<all>>>, text);
 }
 
 /// --plan=json has the whole mapping: its text, and entries from which a script makes other mappings.
@@ -151,6 +176,9 @@ TEST(Splits, TheMappingIsKeptWithItsLimits) {
     EXPECT_EQ(placement::write(mapped.it->program().mapping, "digits", graph::view_of<digits::network>), text);
     const auto json = nlohmann::json::parse(report::plan_json(mapped.it->program()).json())["mapping"];
     EXPECT_EQ(json["text"], text);
+    const auto& hosts = mapped.it->program().hosts;  // of which ranks that start elsewhere are warned
+    EXPECT_EQ(std::vector<std::string>(hosts.begin(), hosts.end()),
+              (std::vector<std::string>{text.find("on<") == text.npos ? "" : "a", ""}));
     const std::string begin = json["begin"];
     auto joined = begin;
     for (const auto& e : json["entries"]) joined += (joined == begin ? "" : ", ") + e["text"].get<std::string>();

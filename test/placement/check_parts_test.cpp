@@ -105,6 +105,10 @@ TEST(Parts, TellsWhatWhereAndTheRemedy) {
   EXPECT_EQ(told("mapping<dev<0>, layers<all, exchange_every<2>>>"),
             "line 1, column 29: not_a_split_option: 'exchange_every<2>' is in layers<…>, which has no options; write "
             "the layers first and then options of this split each once");
+  EXPECT_EQ(told("mapping<dev<0>, layers<exchange_every<2>, all, shares<1>>>"),
+            "line 1, column 24: not_a_split_option: 'exchange_every<2>' is in layers<…>, which has no options; write "
+            "the layers first and then options of this split each once")
+      << "the first of several";
   EXPECT_EQ(first("tiles<0, 2, conv1>"),
             "line 1, column 25: tile_grid_not_positive: 'tiles<0, 2, conv1>' has a grid of 0 × 2 tiles; give at least one "
             "row and one column");
