@@ -160,7 +160,7 @@ TEST(SeveralPlans, RefusesThoseOfOtherHardware) {
   const other_plans others{"mapping<dev<0, threads<2>>, layers<to<pool2>>, dev<1, threads<1>>, layers<from<conv3>>>",
                            "mapping<dev<0, threads<1>>, layers<all>>",
                            "mapping<dev<0, threads<1>>, layers<to<pool3>>, dev<1, threads<1>>, layers<from<flatten>>>",
-                           "mapping<dev<0, threads<1>>, layers<to<pool2>>, dev<1, threads<1>>, layers<to<pool3>>, "
+                           "mapping<dev<0, threads<1>>, layers<to<pool2>>, dev<1, threads<1>>, layers<range<conv3, pool3>>, "
                            "dev<2, threads<1>>, layers<from<flatten>>>"};
   const int core[]{0};
   const std::span<const int> cores[]{{}, core};
