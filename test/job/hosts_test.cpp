@@ -121,11 +121,12 @@ TEST(hosts, are_named_in_errors) {
     for (int r = 0; r < 3; ++r) {
       const auto& text = found[static_cast<std::size_t>(r)];
       EXPECT_EQ(text.find(at(failing, r) + ": no file"), 0u) << text;
-      if (failing)
+      if (failing) {
         EXPECT_NE(
             text.find(": " + at(0, r) + " has 'w' (digest aaaaaaaaaaaaaaaa…), " + at(failing, r) + " has 'w' (digest b"),
             text.npos)
             << text;
+      }
     }
   }
 }
@@ -210,10 +211,13 @@ TEST(hosts, are_named_by_engines) {
         EXPECT_EQ(job.holds(0), r == 0);
         EXPECT_EQ(job.holds(9), r == 2);
         frames::tensor result;
-        if (r != 0)
+        if (r != 0) {
           EXPECT_EQ(test::error_of([&] { push(job, frames::at_once); }),
                     "rank " + std::to_string(r) + " does not hold 'in.0', rank 0 does; use the engine there");
-        if (r != 2) EXPECT_THROW(job.take(9, result, frames::at_once), std::logic_error);
+        }
+        if (r != 2) {
+          EXPECT_THROW(job.take(9, result, frames::at_once), std::logic_error);
+        }
         if (r == 0) push(job, frames::never);
         try {
           job.wait();
