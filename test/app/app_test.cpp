@@ -96,6 +96,13 @@ TEST(agreed_options, say_what_ranks_were_given) {
   for (const char* name : {"--trace", "--profile"})
     EXPECT_EQ(first_difference(with({name, "file"}), plain),
               difference(std::string("with ") + name, std::string("without ") + name));
+  app::options aware;
+  aware.cuda_aware = true;
+  const auto without = app::agreed_options({}, ""), with_it = app::agreed_options(aware, "");
+  EXPECT_TRUE(std::equal(without.begin(), without.end(), with_it.begin(), [](const auto& a, const auto& b) {
+    return a == b || (a.second == "without --cuda-aware" && b.second == "with --cuda-aware");
+  }));
+  EXPECT_NE(without, with_it);
   EXPECT_EQ(first_difference({"--measure", "file"}, plain), difference("with --measure", "without --measure"));
   EXPECT_EQ(first_difference({"--input", "-"}, plain), difference("with --input -", "without --input -"));
   const std::pair<const char*, const char*> printing[]{{"-h", "--help"},

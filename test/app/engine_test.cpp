@@ -142,6 +142,18 @@ TEST(Engine, NobodyTakesSoNobodyPushes) {
   }
 }
 
+TEST(Engine, QueuesHoldAsManyFramesAsMayBeInFlight) {
+  for (const int queue : {0, 3}) {
+    fixture f(placements[0]);
+    f.options.in_flight = 1;
+    f.options.queue = queue;
+    stream_job job(f.program, f.options);
+    const int holds = 2 * std::max(queue, 1);  // as many results as frames
+    for (int k = 0; k < holds; ++k) EXPECT_TRUE(f.push(job, 0, k, dice::frames::deadline_in(std::chrono::seconds(20)))) << k;
+    EXPECT_FALSE(f.push(job, 0, holds, dice::frames::deadline_in(std::chrono::milliseconds(20))));
+  }
+}
+
 TEST(Engine, SeveralInputsAndOutputs) {
   for (const auto& owner :
        std::vector<std::vector<int>>{{0, 0, 0, 0, 0, 0, 0, 0}, {0, 1, 0, 1, 0, 1, 1, 0}, {1, 0, 2, 1, 0, 2, 1, 0}}) {

@@ -209,6 +209,27 @@ TEST(introduction, names_what_a_rank_runs_otherwise) {
   EXPECT_TRUE(refused([&](member& m, int r) { option(m, r), m.board = "pi"; }).text.ends_with(same));
 }
 
+TEST(introduction, reads_only_the_host_of_another_version) {
+  for (const int other : {0, 2}) {
+    const auto found = in_ranks(ranks, [&](channels::communicator& here) -> std::string {
+      if (here.rank() == other) {
+        job::record old;
+        old.put("9");
+        old.put(job::host_name());
+        here.all_gather(old.text());
+        return {};
+      }
+      const toy::program toy(toy::diamond(), owner, 4);
+      const auto p = toy.view();
+      const auto out = job::introduce({p, here, channels::mpi::about}, {here, ranks, {}}, {}, {{"--frames ", "7"}}, false);
+      EXPECT_EQ(out.code, 1);
+      return out.error;
+    });
+    EXPECT_EQ(found[1], other == 0 ? at(1) + " runs dice 1.2.3, " + at(0) + " dice 9" + same
+                                   : at(2) + " runs dice 9, " + at(0) + " dice 1.2.3" + same);
+  }
+}
+
 TEST(introduction, tells_mistakes_before_differences) {
   const auto usage = [](int from) {
     return [=](member& m, int r) {

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -158,11 +159,19 @@ TEST(SeveralPlans, ThoseWithoutTheirWeightsAreNotAdded) {
 TEST(SeveralPlans, RefusesThoseOfOtherHardware) {
   const other_plans others{"mapping<dev<0, threads<2>>, layers<to<pool2>>, dev<1, threads<1>>, layers<from<conv3>>>",
                            "mapping<dev<0, threads<1>>, layers<all>>",
-                           "mapping<dev<0, threads<1>>, layers<to<pool3>>, dev<1, threads<1>>, layers<from<flatten>>>"};
+                           "mapping<dev<0, threads<1>>, layers<to<pool3>>, dev<1, threads<1>>, layers<from<flatten>>>",
+                           "mapping<dev<0, threads<1>>, layers<to<pool2>>, dev<1, threads<1>>, layers<range<conv3, pool3>>, "
+                           "dev<2, threads<1>>, layers<from<flatten>>>"};
+  const int core[]{0};
+  const std::span<const int> cores[]{{}, core};
+  auto pinned = others[2];
+  pinned.cores = cores;
   constexpr auto& another = assembly::program_of<convolutions::network, mapping<dev<0>, layers<all>>>;
   with_ranks([&](job::rank_session& me) {
     EXPECT_NE(added(me, others[0]).find("has another unit for rank 0 than"), std::string::npos);
     EXPECT_NE(added(me, others[1]).find("has another unit for rank 1 than"), std::string::npos);
+    EXPECT_NE(added(me, others[3]).find("has another unit for rank 2 than"), std::string::npos);
+    EXPECT_NE(added(me, pinned).find("has another unit for rank 1 than"), std::string::npos);
     EXPECT_NE(added(me, another).find("a plan of another program"), std::string::npos);
     EXPECT_NE(added(me, me.rank() == 0 ? others[2] : own).find("was given another plan than"), std::string::npos);
     EXPECT_EQ(me.plans(), 1u);

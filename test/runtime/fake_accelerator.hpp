@@ -16,6 +16,7 @@
 #include <memory>
 #include <mutex>
 #include <random>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -26,6 +27,8 @@ class fake_accelerator final : public dice::kernels::accelerator {
  public:
   /// How long times() takes at least.
   static inline std::chrono::milliseconds measures_for{0};
+  /// What remember() returns.
+  static inline std::string forgets;
 
   fake_accelerator() {
     for (auto q : {in, jobs, out}) threads_[q] = std::thread([this, q] { work(q); });
@@ -40,6 +43,7 @@ class fake_accelerator final : public dice::kernels::accelerator {
     for (auto& t : threads_) t.join();
   }
 
+  std::string remember() override { return forgets; }
   std::byte* memory(std::int64_t bytes) override { return keep(bytes); }
   std::byte* staging(std::int64_t bytes) override { return keep(bytes); }
   void upload(std::byte* to, const std::byte* from, std::int64_t bytes) override {
