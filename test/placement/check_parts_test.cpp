@@ -160,6 +160,24 @@ TEST(Parts, TellsWhatWhereAndTheRemedy) {
             "of 16, not into 2; make fewer parts or split it in another way or not at all");
 }
 
+// Of several mistakes the first, and what is none.
+TEST(Parts, TellsTheFirstAtItsPlace) {
+  const auto begins = [](const char* text, const std::string& with) { EXPECT_EQ(told(text).substr(0, with.size()), with); };
+  EXPECT_NE(told("mapping<dev<0>, dev<1>, dev<2>, layers<all>>").find("first those of ranks 0 and 1;"), std::string::npos);
+  begins("mapping<dev<0>, ranks<-1>, rows<all>>", "line 1, column 17: rank_not_declared: 'ranks<-1>' names rank -1,");
+  begins("mapping<dev<0>, ranks<1>, rows<all>>", "line 1, column 17: rank_not_declared: 'ranks<1>' names rank 1,");
+  EXPECT_EQ(told("mapping<dev<0>, layers<share<1, 2>>>").find("shares"), std::string::npos);
+  begins("mapping<dev<0>, layers<image, from<conv2>>, ranks<0>, tiles<9, 1, relu1>, ranks<0>, tiles<9, 1, conv1>>",
+         "line 1, column 85: too_few_rows: layer 'conv1' ");
+  const std::string begin = "mapping<dev<0>, layers<image, from<add1>>, ranks<0>, dev<1>, ";
+  const auto after = [&](const std::string& works) { return told(begin + works + ", first_free>>"); };
+  EXPECT_NE(after("replicas<conv1>, ranks<0, 1>, replicas<range<relu1, conv2>").find("replicas: layer 'relu1'"),
+            std::string::npos);
+  EXPECT_NE(after("replicas<range<conv1, relu1>>, ranks<0, 1>, replicas<conv2").find("replicas: layer 'conv2'"),
+            std::string::npos);
+  EXPECT_EQ(after("replicas<conv1, relu1, conv2"), "none");
+}
+
 // A layer can be cut at multiples of its steps: how many parts are possible.
 TEST(Parts, AreAtMostTheStepsOfALayer) {
   using graph::layer_info;

@@ -12,6 +12,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -213,6 +214,38 @@ TEST(MappingText, TellsWhatWhereAndTheRemedy) {
             "layer_without_device: layer 'conv2' is in no list; add it to a layers list");
   EXPECT_EQ(told("mapping<dev<0>, layers<to<relu1>>>"),
             "layer_without_device: layer 'conv2' and 8 others are in no list; add it to a layers list");
+}
+
+// Of several mistakes the first, and at its place.
+TEST(MappingText, TellsTheFirstAtItsPlace) {
+  const auto begins = [](const char* text, const std::string& with) { EXPECT_EQ(told(text).substr(0, with.size()), with); };
+  begins("mapping<dev<0, cpu, memory<0>, memory<9000000000_GiB>>, layers<all>>",
+         "line 1, column 9: memory_limit_not_positive: ");
+  begins("mapping<dev<0>, layers<>, dev<1>, layers<>>", "line 1, column 17: empty_layer_list: ");
+  begins("mapping<in_flight<1>, dev<0>, layers<all>, in_flight<2>>", "line 1, column 44: in_flight_twice: ");
+  begins("mapping<dev<0>, layers<range<image, con2>>>", "line 1, column 37: not_a_layer_of_the_network: 'con2' is");
+  begins("mapping<dev<0>, layers<sample::conv1::x>>", "line 1, column 24: not_a_layer_of_the_network: 'sample::conv1::x'");
+  begins("mapping<dev<0>, layers<all>, dev<1>, layers<all>, dev<2>, layers<image>>",
+         "line 1, column 38: layer_in_two_lists");
+  begins("mapping<dev<0>, layers<image>, dev<1>, layers<from<conv1>>, dev<2>, layers<relu1>>",
+         "line 1, column 69: layer_in");
+  begins("mapping<dev<0>, layers<all, relu1>, dev<1>, layers<relu1>>", "line 1, column 45: layer_in_two_lists: ");
+  begins("mapping<dev<0, cpu, precision<tf32>>, layers<all>>", "line 1, column 9: precision_not_possible: ");
+  begins("mapping<dev<0, cpu, precision<fp8<1>>>, layers<all>>", "line 1, column 21: not_a_limit: 'precision<fp8<1>>' ");
+  begins("mapping<dev<0, cpuu<3>>, layers<all>>", "line 1, column 16: not_a_unit: 'cpuu<3>' ");
+  begins("split<network, points<3, 2>, dev<0>, dev<1>, dev<2>>", "line 1, column 26: split_points_unordered: ");
+  begins("split<network, points<3>, dev<0>>", "split_points_do_not_fit_devices: 1 point is given for 1 device;");
+  begins("split<network, points<3, 4>, dev<0>, dev<1>>",
+         "split_points_do_not_fit_devices: 2 points are given for 2 devices;");
+  for (const char* of : {"network::x", "sample::network::x", "sample::net"})
+    begins(("split<" + std::string(of) + ", points<>, dev<0>>").c_str(), "line 1, column 7: split_of_another_network: ");
+  const auto two = parse("mapping<dev<0, cpu, memory<7>>, layers<image>, dev<1, cpu, memory<5>>, layers<from<conv1>>>");
+  for (const auto& [rank, said] :
+       {std::pair(0, "line 1, column 9: memory_limit_less_than_plan: rank 0 needs at least 9 bytes, and may have 7;"),
+        std::pair(1, "line 1, column 48: memory_limit_less_than_plan: rank 1 needs at least 9 bytes, and may have 5;")}) {
+    const auto text = place::tell(two, {.what = place::mistake::memory_limit_less_than_plan, .number = rank, .bytes = 9});
+    EXPECT_EQ(text.find(said), 0) << text;
+  }
 }
 
 TEST(MappingText, ReadsBlanksCommentsNamesAndTheEnd) {

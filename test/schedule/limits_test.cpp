@@ -119,6 +119,24 @@ TEST(Limits, WorkingMemoryIsGivenUp) {
   EXPECT_EQ(chosen[narrow::id].scratch_bytes, 0);
 }
 
+// A rank that takes its fastest algorithms back, because others gain nothing, leaves those of other ranks.
+TEST(Limits, OtherRanksKeepTheirAlgorithms) {
+  const auto view = graph::view_of<net>;
+  std::vector<int> owner(view.layers.size(), 0);
+  owner[narrow::id] = 1;
+  std::vector<platform::device> devices{{0, {}, -1}, {1, {}, -1}};
+  std::vector<algorithm::choice> fast(view.layers.size()), small = fast;
+  fast[wide::id].packed_bytes = fast[narrow::id].packed_bytes = 2000;
+  small[narrow::id].packed_bytes = 1000;
+  small[wide::id] = {.packed_bytes = 1000, .scratch_bytes = 1 << 20};  // in vain
+  devices[0].memory_limit = 100;
+  devices[1].memory_limit = schedule::build({view, owner, devices, fast, 1}).ranks[1].peak_bytes - 1;
+  auto chosen = fast;
+  schedule::build_within_limits({view, owner, devices, chosen, 1}, chosen, small);
+  EXPECT_EQ(chosen[wide::id].packed_bytes, 2000);
+  EXPECT_EQ(chosen[narrow::id].packed_bytes, 1000);
+}
+
 // Random networks on two ranks under random limits: limits are met where possible, and `chosen` matches the plan.
 TEST(Limits, RandomPlansKeepTheirLimits) {
   int kept = 0, failed = 0;
