@@ -1,6 +1,7 @@
 // What ranks that are threads agree on, and how those that do not belong together say so.
 #include "dice/job/introduction.hpp"
 
+#include "job/on_hosts.hpp"
 #include "runtime/toy.hpp"
 
 #include "dice/channels/in_process/hub.hpp"
@@ -8,11 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdint>
 #include <functional>
-#include <memory>
 #include <ostream>
-#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -58,26 +56,6 @@ std::string agreed(const std::function<std::string(job::agreement&)>& before, in
   EXPECT_EQ(all, std::vector<std::string>(ranks, all[0]));
   return all[0];
 }
-
-/// A rank of which others hear that rank 1 is on another host.
-struct far final : channels::communicator {
-  channels::communicator& at;
-  explicit far(channels::communicator& here) : at(here) {}
-  int rank() const override { return at.rank(); }
-  int size() const override { return at.size(); }
-  std::vector<std::string> all_gather(const std::string& text) override {
-    auto out = at.all_gather(text);
-    const auto own = job::host_name();
-    if (const auto found = out[1].find(own); found != std::string::npos)
-      out[1].replace(found, own.size(), std::string(own.size(), '!'));
-    return out;
-  }
-  std::int64_t clock_offset() override { return 0; }
-  std::unique_ptr<channels::endpoint> connect(std::span<const channels::path> paths) override { return at.connect(paths); }
-  void send_block(int to, const void* data, std::int64_t bytes) override { at.send_block(to, data, bytes); }
-  void receive_block(int from, void* data, std::int64_t bytes) override { at.receive_block(from, data, bytes); }
-  void stop(const std::string& message) override { at.stop(message); }
-};
 
 /// A rank of a program: what it can differ in.
 struct member {
@@ -169,17 +147,12 @@ TEST(introduction, tells_hosts_and_who_shares_cores) {
 
 // Hosts have cores of the same numbers.
 TEST(introduction, cores_of_other_hosts_are_not_shared) {
-  const auto sharers = in_ranks(ranks, [](channels::communicator& here) {
-    far seen(here);
+  const auto sharers = on_hosts::in_ranks("+=+", [](channels::communicator& here) {
     const toy::program toy(toy::diamond(), owner, 4);
-    const job::agreement me(seen, ranks, {});
-    const auto out = job::introduce({toy.view(), seen, channels::mpi::about}, me, {}, {}, false);
-    EXPECT_EQ(out.error, "");
-    EXPECT_NE(out.hosts[1], out.hosts[0]);
-    return out.sharers;
+    const job::agreement me(here, ranks, {});
+    return job::introduce({toy.view(), here, channels::mpi::about}, me, {}, {}, false).sharers;
   });
-  EXPECT_EQ(sharers[0], 2);
-  EXPECT_EQ(sharers[2], 2);
+  EXPECT_EQ(sharers, (std::vector<int>{2, 1, 2}));
 }
 
 TEST(introduction, names_what_a_rank_runs_otherwise) {
