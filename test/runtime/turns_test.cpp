@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -161,22 +162,17 @@ TEST(turns, the_first_free_replica_takes_the_next_frame) {
 }
 
 TEST(turns, a_frame_goes_where_it_ends_first) {
-  deciding d;
-  d.warm_up(2500, 1000);
-  d.advance(8);  // the fast one ends a second frame before the slow one its first
-  EXPECT_EQ(members(d.t, 4, 8), (list{1, 1, 0, 1}));
-  d.fast(9000);  // a mean over several frames: 3000 now
-  d.advance(9);
-  EXPECT_EQ(members(d.t, 8, 9), (list{0}));
-}
-
-TEST(turns, a_time_is_a_mean_over_several_frames) {
-  deciding d;
-  d.warm_up(2500, 1000);
-  d.advance(8);
-  d.fast(1800);  // 1200 now, so that three frames end before two of the slow one
-  d.advance(9);
-  EXPECT_EQ(members(d.t, 8, 9), (list{1}));
+  // The fast one's time is a mean over several frames: 3000 after one of 9000, 1200 after one of 1800, so that three of its
+  // frames end before two of the slow one.
+  for (const auto& [last, next] : {std::pair{9000, 0}, {1800, 1}}) {
+    deciding d;
+    d.warm_up(2500, 1000);
+    d.advance(8);  // the fast one ends a second frame before the slow one its first
+    EXPECT_EQ(members(d.t, 4, 8), (list{1, 1, 0, 1}));
+    d.fast(last);
+    d.advance(9);
+    EXPECT_EQ(members(d.t, 8, 9), list{next}) << last;
+  }
 }
 
 /// Only one that has nothing to do may have become faster meanwhile.
