@@ -17,6 +17,7 @@
 #include <gtest/gtest.h>
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -245,6 +246,60 @@ TEST(Splits, DrawingsStayLegible) {
   EXPECT_EQ(count(picks, "\"pool3  pick\\n1×64×2×2\""), 1) << picks;
   EXPECT_EQ(count(picks, " B, 1 of 2 frames"), 4) << picks;
 }
+
+#ifdef DICE_WITH_OPENMP  // whose Gemm computes the activation behind it
+/// A node for what a rank computes of the same layers: what it cuts out belongs to the node it is cut out of, what it puts
+/// together to the first node that reads it; partial sums and their addends are two nodes.
+TEST(Splits, DrawingsJoinParts) {
+  const auto mapped = under(
+      "mapping<dev<0>, layers<picture, from<flatten>>, ranks<0>, dev<1>, tiles<2, 1, range<conv1, pool2>>, ranks<0>, "
+      "dev<2>, input_channels<conv3>, ranks<0>, layers<relu3, pool3>>");
+  std::istringstream lines(report::plan_dot(mapped.it->program()));
+  std::string shown;
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("    l") || line.starts_with("  l"))
+      shown += line.substr(line.find('l'), line.find(", style") - line.find('l')) + "\n";
+  EXPECT_EQ(shown, R"(l0 [label="picture  Input\n1×1×8×8"
+l5 [label="conv1 (rows 0-3)  Conv\n+ relu1 (rows 0-3)  Relu\n1×16×4×8"];
+l15 [label="conv2 (rows 0-3)  Conv\n+ relu2 (rows 0-3)  Relu\n+ pool2 (rows 0-1)  MaxPool\n1×32×2×4"];
+l22 [label="conv3 (input channels 0-15)  Conv\n1×64×4×4"];
+l27 [label="conv3 (channels 0-31)  Sum\n1×32×4×4"];
+l32 [label="relu3  Relu\n1×64×4×4"];
+l33 [label="pool3  MaxPool\n1×64×2×2"];
+l34 [label="flatten  Flatten\n1×256"];
+l36 [label="fc1  Gemm\n+ relu4  Relu\n1×64"];
+l37 [label="fc2  Gemm\n1×10"];
+l38 [label="softmax  Softmax\n1×10"];
+l39 [label="scores  Output\n1×10"
+l6 [label="conv1 (rows 4-7)  Conv\n+ relu1 (rows 4-7)  Relu\n1×16×4×8"];
+l16 [label="conv2 (rows 4-7)  Conv\n+ relu2 (rows 4-7)  Relu\n+ pool2 (rows 2-3)  MaxPool\n1×32×2×4"];
+l24 [label="conv3 (input channels 16-31)  Conv\n1×64×4×4"];
+l30 [label="conv3 (channels 32-63)  Sum\n1×32×4×4"];
+l0 -> l5;
+l5 -> l15;
+l6 -> l16;
+l15 -> l22;
+l22 -> l27;
+l24 -> l30;
+l27 -> l32;
+l32 -> l33;
+l33 -> l34;
+l34 -> l36;
+l36 -> l37;
+l37 -> l38;
+l38 -> l39;
+l0 -> l6 [label="  tag 1 · 160 B"
+l5 -> l16 [label="  tag 2 · 512 B"
+l6 -> l15 [label="  tag 1 · 512 B"
+l15 -> l24 [label="  tag 1 · 512 B"
+l16 -> l24 [label="  tag 1 · 512 B"
+l16 -> l22 [label="  tag 2 · 512 B"
+l24 -> l27 [label="  tag 1 · 2048 B"
+l22 -> l30 [label="  tag 2 · 2048 B"
+l30 -> l32 [label="  tag 2 · 2048 B"
+)");
+}
+#endif
 
 /// A convolution reads all channels, however its operand is divided; a pooling only its own.
 TEST(Splits, ConvolutionsKeepTheirSharesOfChannels) {

@@ -174,7 +174,9 @@ TEST(draw, text_is_shown_as_it_is) {
   EXPECT_EQ(report::detail::dot_string("a\"b\\N&lt;\nc\x01\x7f ü"), R"("a\"b\\N&amp;lt;\nc\\x01\\x7f ü")");
   EXPECT_EQ(report::detail::dot_string("\\"), R"("\\")");
   EXPECT_EQ(report::detail::macs_text(9999), "9999 MAC");
+  EXPECT_EQ(report::detail::macs_text(10'000), "10.0 kMAC");
   EXPECT_EQ(report::detail::macs_text(123456), "123.5 kMAC");
+  EXPECT_EQ(report::detail::macs_text(1'000'000), "1.0 MMAC");
   EXPECT_EQ(report::detail::macs_text(19'632'062'464), "19632.1 MMAC");
 }
 
@@ -208,6 +210,107 @@ TEST(draw, svg) {
     EXPECT_NE(svg.find("</svg>"), std::string::npos);
     EXPECT_NE(svg.find("&quot;twisted&quot; &amp; \\N"), std::string::npos) << svg.substr(0, 2000);
   }
+}
+
+TEST(draw, a_small_plan) {
+  // in → scale → (two scales → sum on rank 1) and the first scale → sum → sum with itself → out.
+  const toy::program p({{toy::op::input, {}},
+                        {toy::op::scale, {0}},
+                        {toy::op::packed, {1}},
+                        {toy::op::scale, {1}},
+                        {toy::op::sum, {2, 3}},
+                        {toy::op::sum, {4, 1}},
+                        {toy::op::sum, {5, 5}},
+                        {toy::op::output, {6}}},
+                       {0, 0, 1, 1, 1, 0, 0, 0}, 2);
+  EXPECT_EQ(report::plan_dot(p.view()), R"(digraph plan {
+  graph [label="toy: 8 layers on 2 ranks\nbold: the messages of one frame", labelloc=t, newrank=true, nodesep=0.35, ranksep=0.4, fontname="sans-serif", fontsize=12];
+  node [shape=box, style=filled, fillcolor=white, height=0.3, margin="0.1,0.05", fontname="sans-serif", fontsize=11];
+  edge [arrowsize=0.7, fontname="sans-serif", fontsize=10];
+  subgraph cluster_0 {
+    graph [label="", style="filled,rounded", color="#0b4f8a", fillcolor="#e3eef8"];
+    h0 [label="rank 0 · cpu\n192 MAC · weights 512 B\npeak memory 2048 B", shape=plaintext, style="", fontsize=12, fontcolor="#0b4f8a"];
+    l0 [label="l0  Input\n2×32", style="filled,rounded"];
+    l1 [label="l1  Scale\n2×32"];
+    l5 [label="l5  Add\n2×32"];
+    l6 [label="l6  Add\n2×32"];
+    l7 [label="l7  Output\n2×32", style="filled,rounded"];
+  }
+  subgraph cluster_1 {
+    graph [label="", style="filled,rounded", color="#8f3b00", fillcolor="#fbebdf"];
+    h1 [label="rank 1 · cpu\n192 MAC · weights 768 B\npeak memory 1792 B", shape=plaintext, style="", fontsize=12, fontcolor="#8f3b00"];
+    l2 [label="l2  Scale\n2×32"];
+    l3 [label="l3  Scale\n2×32"];
+    l4 [label="l4  Add\n2×32"];
+    m0 [shape=point, width=0.07, height=0.07, color="#0b4f8a", fillcolor="#0b4f8a"];
+  }
+  l0 -> l1;
+  l2 -> l4;
+  l3 -> l4;
+  l1 -> l5;
+  l5 -> l6;
+  l6 -> l7;
+  l1 -> m0 [label="  tag 1 · 256 B", style=bold, color="#0b4f8a", fontcolor="#0b4f8a", dir=none];
+  m0 -> l2;
+  m0 -> l3;
+  l4 -> l5 [label="  tag 1 · 256 B", style=bold, color="#8f3b00", fontcolor="#8f3b00"];
+  h0 -> l0 [style=invis];
+  h1 -> l2 [style=invis];
+}
+)");
+  // The lengths are pixels: 14 for a line of text, 8 around it, 32 between rows.
+  EXPECT_EQ(report::layered_svg(p.view()), R"(<?xml version="1.0" encoding="UTF-8"?>
+<svg xmlns="http://www.w3.org/2000/svg" width="391.0" height="654.0" viewBox="0 0 391.0 654.0" font-family="sans-serif" text-anchor="middle">
+<rect class="paper" x="0.0" y="0.0" width="391.0" height="654.0" fill="white"/>
+<text class="title" font-size="12" fill="black"><tspan x="195.5" y="19.2">toy: 8 layers on 2 ranks</tspan><tspan x="195.5" y="33.2">bold: the messages of one frame</tspan></text>
+<rect class="rank" x="8.0" y="44.0" width="177.0" height="602.0" rx="8" fill="#e3eef8" stroke="#0b4f8a"/>
+<text class="heading" font-size="12" fill="#0b4f8a"><tspan x="96.5" y="63.2">rank 0 · cpu</tspan><tspan x="96.5" y="77.2">192 MAC · weights 512 B</tspan><tspan x="96.5" y="91.2">peak memory 2048 B</tspan></text>
+<rect class="rank" x="201.0" y="44.0" width="182.0" height="602.0" rx="8" fill="#fbebdf" stroke="#8f3b00"/>
+<text class="heading" font-size="12" fill="#8f3b00"><tspan x="292.0" y="63.2">rank 1 · cpu</tspan><tspan x="292.0" y="77.2">192 MAC · weights 768 B</tspan><tspan x="292.0" y="91.2">peak memory 1792 B</tspan></text>
+<path class="line" d="M96.5,138.0V138.0C96.5,154.0 96.5,154.0 96.5,170.0V170.0" fill="none" stroke="black" stroke-width="1"/>
+<path class="tip" d="M96.5,170.0l-4,-7h8z" fill="black"/>
+<path class="message" d="M96.5,206.0V206.0C96.5,222.0 292.0,222.0 292.0,238.0V238.0" fill="none" stroke="#0b4f8a" stroke-width="2"/>
+<path class="line" d="M96.5,206.0V206.0C96.5,222.0 96.5,222.0 96.5,238.0V245.0" fill="none" stroke="black" stroke-width="1"/>
+<path class="message" d="M292.0,252.0V252.0C292.0,268.0 248.5,268.0 248.5,284.0V284.0" fill="none" stroke="#0b4f8a" stroke-width="2"/>
+<path class="tip" d="M248.5,284.0l-4,-7h8z" fill="#0b4f8a"/>
+<path class="message" d="M292.0,252.0V252.0C292.0,268.0 335.5,268.0 335.5,284.0V284.0" fill="none" stroke="#0b4f8a" stroke-width="2"/>
+<path class="tip" d="M335.5,284.0l-4,-7h8z" fill="#0b4f8a"/>
+<path class="line" d="M248.5,320.0V320.0C248.5,336.0 292.0,336.0 292.0,352.0V352.0" fill="none" stroke="black" stroke-width="1"/>
+<path class="tip" d="M292.0,352.0l-4,-7h8z" fill="black"/>
+<path class="line" d="M335.5,320.0V320.0C335.5,336.0 292.0,336.0 292.0,352.0V352.0" fill="none" stroke="black" stroke-width="1"/>
+<path class="tip" d="M292.0,352.0l-4,-7h8z" fill="black"/>
+<path class="message" d="M292.0,388.0V388.0C292.0,404.0 104.5,404.0 104.5,420.0V420.0" fill="none" stroke="#8f3b00" stroke-width="2"/>
+<path class="message" d="M104.5,434.0V434.0C104.5,450.0 96.5,450.0 96.5,466.0V466.0" fill="none" stroke="#8f3b00" stroke-width="2"/>
+<path class="tip" d="M96.5,466.0l-4,-7h8z" fill="#8f3b00"/>
+<path class="line" d="M96.5,502.0V502.0C96.5,518.0 96.5,518.0 96.5,534.0V534.0" fill="none" stroke="black" stroke-width="1"/>
+<path class="tip" d="M96.5,534.0l-4,-7h8z" fill="black"/>
+<path class="line" d="M96.5,570.0V570.0C96.5,586.0 96.5,586.0 96.5,602.0V602.0" fill="none" stroke="black" stroke-width="1"/>
+<path class="tip" d="M96.5,602.0l-4,-7h8z" fill="black"/>
+<path class="line" d="M96.5,245.0V252.0C96.5,268.0 96.5,268.0 96.5,284.0V302.0" fill="none" stroke="black" stroke-width="1"/>
+<path class="line" d="M96.5,302.0V320.0C96.5,336.0 96.5,336.0 96.5,352.0V370.0" fill="none" stroke="black" stroke-width="1"/>
+<path class="line" d="M96.5,370.0V388.0C96.5,404.0 39.0,404.0 39.0,420.0V427.0" fill="none" stroke="black" stroke-width="1"/>
+<path class="line" d="M39.0,427.0V434.0C39.0,450.0 96.5,450.0 96.5,466.0V466.0" fill="none" stroke="black" stroke-width="1"/>
+<path class="tip" d="M96.5,466.0l-4,-7h8z" fill="black"/>
+<rect class="layer" x="57.0" y="102.0" width="79.0" height="36.0" fill="white" stroke="black" rx="8"/>
+<text class="layer" font-size="11" fill="black"><tspan x="96.5" y="116.8">l0  Input</tspan><tspan x="96.5" y="130.8">2×32</tspan></text>
+<rect class="layer" x="57.0" y="170.0" width="79.0" height="36.0" fill="white" stroke="black"/>
+<text class="layer" font-size="11" fill="black"><tspan x="96.5" y="184.8">l1  Scale</tspan><tspan x="96.5" y="198.8">2×32</tspan></text>
+<text class="message" font-size="10" fill="#0b4f8a"><tspan x="292.0" y="248.5">tag 1 · 256 B</tspan></text>
+<rect class="layer" x="209.0" y="284.0" width="79.0" height="36.0" fill="white" stroke="black"/>
+<text class="layer" font-size="11" fill="black"><tspan x="248.5" y="298.9">l2  Scale</tspan><tspan x="248.5" y="312.9">2×32</tspan></text>
+<rect class="layer" x="296.0" y="284.0" width="79.0" height="36.0" fill="white" stroke="black"/>
+<text class="layer" font-size="11" fill="black"><tspan x="335.5" y="298.9">l3  Scale</tspan><tspan x="335.5" y="312.9">2×32</tspan></text>
+<rect class="layer" x="259.5" y="352.0" width="65.0" height="36.0" fill="white" stroke="black"/>
+<text class="layer" font-size="11" fill="black"><tspan x="292.0" y="366.9">l4  Add</tspan><tspan x="292.0" y="380.9">2×32</tspan></text>
+<text class="message" font-size="10" fill="#8f3b00"><tspan x="104.5" y="430.5">tag 1 · 256 B</tspan></text>
+<rect class="layer" x="64.0" y="466.0" width="65.0" height="36.0" fill="white" stroke="black"/>
+<text class="layer" font-size="11" fill="black"><tspan x="96.5" y="480.9">l5  Add</tspan><tspan x="96.5" y="494.9">2×32</tspan></text>
+<rect class="layer" x="64.0" y="534.0" width="65.0" height="36.0" fill="white" stroke="black"/>
+<text class="layer" font-size="11" fill="black"><tspan x="96.5" y="548.9">l6  Add</tspan><tspan x="96.5" y="562.9">2×32</tspan></text>
+<rect class="layer" x="53.5" y="602.0" width="86.0" height="36.0" fill="white" stroke="black" rx="8"/>
+<text class="layer" font-size="11" fill="black"><tspan x="96.5" y="616.9">l7  Output</tspan><tspan x="96.5" y="630.9">2×32</tspan></text>
+</svg>
+)");
 }
 
 TEST(steps, a_small_plan) {
