@@ -34,21 +34,15 @@ class camera {
   xt::xarray<float> pictures_;
 };
 
-int main(int argc, char** argv) try {
-  // The engine's threads send and receive while main does: MPI must allow it. (Without this line, dice would start MPI.)
-  const mpi::environment environment(argc, argv, mpi::threading::level(dice::engine_thread_level));
+/// Computes the pictures of a file.
+void run(const char* file) {
   const mpi::communicator world;
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: mpirun -n 2 %s PICTURES.npy\n", argv[0]);
-    return 2;
-  }
-
   std::optional<camera> eye;                                      // outlives the engine, which reads from it
   auto engine = dice::start<digits::network, deployment>(world);  // in all ranks; works on a duplicate of `world`
 
   std::jthread source;
   if (engine.has_input()) {  // the rank that holds the input
-    eye.emplace(argv[1]);
+    eye.emplace(file);
     source = std::jthread([&engine, &eye = *eye] {
       try {
         for (std::size_t k = 0; k < eye.pictures(); ++k) {
@@ -80,8 +74,21 @@ int main(int argc, char** argv) try {
   }
   engine.wait();  // throws unless close() ended it
   std::printf("rank %d: %d beats beside the network\n", world.rank(), beats);
-  return 0;
-} catch (const std::exception& e) {
-  std::fprintf(stderr, "%s\n", e.what());
-  return 1;
+}
+
+int main(int argc, char** argv) {
+  // The engine's threads send and receive while main does: MPI must allow it. (Without this line, dice would start MPI.)
+  const mpi::environment environment(argc, argv, mpi::threading::level(dice::engine_thread_level));
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: mpirun -n 2 %s PICTURES.npy\n", argv[0]);
+    return 2;
+  }
+  try {  // within the environment's life: it aborts when an exception passes it, without a message
+    run(argv[1]);
+    return 0;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    environment.abort(1);  // the other ranks may wait for this one
+    return 1;
+  }
 }

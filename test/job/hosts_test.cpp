@@ -234,12 +234,13 @@ TEST(hosts, have_engines_with_the_same_settings) {
   const toy::program toy(toy::diamond(), owner, 4);
   const weights_file file(toy);
   const auto p = toy.view();
-  const auto in_flight = [&](int of_first, int of_others) {
+  const auto in_flight = [&](int of_first, int of_others, int queue = 0) {
     return engines(
         p,
         [&](int r) {
           auto out = file.options;
           out.in_flight = r ? of_others : of_first;
+          out.queue = queue;
           return out;
         },
         [](job::stream_job& job) {
@@ -252,6 +253,9 @@ TEST(hosts, have_engines_with_the_same_settings) {
             0u);
   const auto more = in_flight(5, 5)[2];
   EXPECT_EQ(more, "dice: in_flight = 5 is more than the plan allows, 4; lower it, or add dice::in_flight<5> to the mapping");
+  const std::string remedy = " is negative; give a number of frames, or 0 for the default";
+  EXPECT_EQ(in_flight(-1, -1)[1], "dice: in_flight = -1" + remedy);
+  EXPECT_EQ(in_flight(1, 1, -2)[1], "dice: queue = -2" + remedy);
 }
 
 TEST(hosts, have_warnings_of_engines_in_the_first_rank) {

@@ -32,7 +32,7 @@ template <class Net, algorithm::backend B> constexpr algorithm::choice packing(i
 template <algorithm::backend B, class Op>
 constexpr kernels::entry alone(const Op& op, graph::shapes in, const tensor::shape& result, const algorithm::choice& how) {
   if constexpr (kernels::computes<kernels::tag<B>, Op>) return kernels::entry_for<kernels::tag<B>>(op, in, result, how);
-  else return {.what = {.op = &op}, .variants = 0};
+  else return {.what = {.op = &op}};
 }
 
 /// The functions of backend B for what networks of parts have beside the network's own layers.
@@ -49,19 +49,26 @@ template <algorithm::backend B> constexpr runtime::piece_kernels pieces_of() {
   }
 }
 
-/// Whether all that layer l reads and writes is float32, as today's kernels need it.
-constexpr bool on_floats(const graph::network_view& net, int l) {
-  const auto is_float = [&](int t) { return net.layers[t].output.element == tensor::number::float32; };
-  for (const auto& e : net.into(l))
+/// Whether all that layer l of Net reads and writes is float32 and stands for itself, as today's kernels need it.
+template <class Net> constexpr bool on_floats(int l) {
+  const auto is_float = [](int t) {
+    const auto& of = graph::view_of<Net>.layers[t].output;
+    return of.element == tensor::number::float32 && !of.quantized;
+  };
+  for (const auto& e : graph::view_of<Net>.into(l))
     if (!is_float(e.from)) return false;
+  for (const auto& p : graph::parameters_of<Net>[l])
+    if (p.element != tensor::number::float32) return false;
   return is_float(l);
 }
 
-/// Whether backend B has a kernel for each layer of Net.
+/// Whether backend B computes each layer of Net; inputs and outputs need no kernel.
 template <class Net, algorithm::backend B>
 inline constexpr auto computes_of = []<int... Id>(std::integer_sequence<int, Id...>) {
-  return std::array{(kernels::computes<kernels::tag<B>, std::remove_cvref_t<decltype(Net::template layer<Id>::op)>> &&
-                     on_floats(graph::view_of<Net>, Id))...};
+  const auto is_end = [](const graph::layer_info& layer) { return layer.is_input || layer.is_output; };
+  return std::array{(on_floats<Net>(Id) &&
+                     (is_end(graph::view_of<Net>.layers[Id]) ||
+                      kernels::computes<kernels::tag<B>, std::remove_cvref_t<decltype(Net::template layer<Id>::op)>>))...};
 }
 (std::make_integer_sequence<int, Net::size>{});
 
@@ -70,7 +77,7 @@ inline constexpr std::array<kernels::entry, Net::size> kernels_of = []<int... Id
   std::array<kernels::entry, Net::size> out{alone<B>(Net::template layer<Id>::op, graph::view_of<Net>.operands(Id),
                                                      Net::template layer<Id>::result, packing<Net, B>(Id))...};
   for (int l = 0; l < Net::size; ++l)
-    if (!on_floats(graph::view_of<Net>, l)) out[l].variants = 0;
+    if (!computes_of<Net, B>[l]) out[l].variants = 0;
   return out;
 }
 (std::make_integer_sequence<int, Net::size>{});
@@ -97,26 +104,22 @@ template <class Net, unsigned Set, algorithm::backend B> constexpr bool computes
 }
 
 template <class Net, unsigned Set, algorithm::backend B> constexpr bool computes_all() {
-  if constexpr ((Set & algorithm::bit(B)) != 0) {
-    std::size_t l = 0;
-    for (const auto& layer : graph::view_of<Net>.layers) {
-      if (!layer.is_input && !layer.is_output && !computes_of<Net, B>[l]) return false;
-      ++l;
-    }
-  }
+  if constexpr ((Set & algorithm::bit(B)) != 0)
+    for (const bool computes : computes_of<Net, B>)
+      if (!computes) return false;
   return true;
 }
 
 }  // namespace detail
 
-/// Whether each backend of a set has a kernel for each layer of network Net.
+/// Whether each backend of a set computes each layer of network Net.
 template <class Net, unsigned Set> constexpr bool computes_all() {
   bool all = true;
   algorithm::for_each_backend([&]<algorithm::backend B>() { all = all && detail::computes_all<Net, Set, B>(); });
   return all;
 }
 
-/// Whether backend `by` of a set has a kernel for a layer of network Net: known without the tables.
+/// Whether backend `by` of a set computes a layer of network Net: known without the tables.
 template <class Net, unsigned Set> constexpr bool computes(algorithm::backend by, int layer) {
   bool found = false;
   algorithm::for_each_backend(

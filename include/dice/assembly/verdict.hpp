@@ -1,4 +1,4 @@
-// The last check of a mapping, which needs the kernels: every fusion group has one in its rank's backend.
+// The last check of a mapping, which needs the kernels: every layer has one in its rank's backend.
 #pragma once
 
 #include "dice/algorithm/backend.hpp"

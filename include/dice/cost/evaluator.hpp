@@ -25,8 +25,8 @@ struct rating {
 };
 
 /// Rates mappings of a network on a cluster (how many a second: bench_planning). It makes the plan of each and simulates a
-/// frame, but does not prove the plan: a mapping that is kept becomes a program, and that proves it. Several threads may use
-/// one evaluator.
+/// frame, but neither proves the plan nor knows which kernels there are: a mapping that is kept becomes a program, and that
+/// checks both. Several threads may use one evaluator.
 class evaluator {
  public:
   /// `tables` has the algorithms of all backends that mappings may use; `operators` and `parameters` are those of the

@@ -213,6 +213,10 @@ class stream_job::ranks {
   /// The stages before frames flow: each fails in all ranks or in none.
   void prepare(rank_session& me) {
     auto usage = by_.processes && !no_thread_.empty() ? no_thread_ : chosen_.mistake;  // ranks as threads read it too early
+    for (const auto& [name, number] : {std::pair("in_flight", options_.in_flight), std::pair("queue", options_.queue)})
+      if (usage.empty() && number < 0)
+        usage = std::string(name) + " = " + std::to_string(number) +
+                " is negative; give a number of frames, or 0 for the default";
     if (usage.empty() && options_.in_flight > program_.plan.in_flight)
       usage = "in_flight = " + std::to_string(options_.in_flight) + " is more than the plan allows, " +
               std::to_string(program_.plan.in_flight) + "; lower it, or add dice::in_flight<" +
