@@ -160,12 +160,16 @@ TEST(MappingText, TellsWhatWhereAndTheRemedy) {
   EXPECT_EQ(
       told("mapping<dev<0, cpu, memry<3>>, layers<all>>"),
       "line 1, column 21: not_a_limit: 'memry<3>' is not a limit (did you mean 'memory'?); write memory or precision or "
-      "direct convolutions or on a host");
+      "direct_convolutions or on a host");
   EXPECT_EQ(told("mapping<dev<0, cpu, direct_convolutions<1>>, layers<all>>"),
             "line 1, column 21: not_a_limit: 'direct_convolutions<1>' is not a limit (did you mean 'direct_convolutions'?); "
-            "write memory or precision or direct convolutions or on a host");
-  EXPECT_NE(told("mapping<dev<0, cpu, direct_convolution>, layers<all>>").find("did you mean 'direct_convolutions'?"),
-            std::string::npos);
+            "write memory or precision or direct_convolutions or on a host");
+  for (const auto& [limit, says] : {std::pair("direct_convolution", " (did you mean 'direct_convolutions'?); "),
+                                    std::pair("fp16", " (did you mean 'precision<fp16>'?); "),
+                                    std::pair("precision<fp8>", ": the precisions are tf32, fp16 and bf16; ")})
+    EXPECT_NE(told("mapping<dev<0, cpu, " + std::string(limit) + ">, layers<all>>")
+                  .find(limit + ("' is not a limit" + std::string(says))),
+              std::string::npos);
   EXPECT_EQ(told("mapping<dev<0>, layers<all>, in_flight<0>>"),
             "line 1, column 30: too_few_frames_in_flight: 'in_flight<0>' lets no frame in; let at least one frame be in "
             "flight");

@@ -18,7 +18,10 @@ inline mistake_words words_of(mistake what) {
   const auto spoken = [](std::string_view name, std::string remedy) {
     for (char& c : remedy)
       if (c == '_') c = ' ';
-    if (const auto at = remedy.find("dice cudnn"); at != std::string::npos) remedy.replace(at, 10, "dice::cudnn");
+    using words = std::pair<std::string_view, std::string_view>;  // as spoken, as written
+    for (const auto& [said, written] :
+         {words("dice cudnn", "dice::cudnn"), words("direct convolutions", "direct_convolutions")})
+      if (const auto at = remedy.find(said); at != std::string::npos) remedy.replace(at, said.size(), written);
     return mistake_words{name, std::move(remedy)};
   };
   switch (what) {

@@ -63,6 +63,12 @@ class teller {
     for (const auto& w : work_words) found.look_at(w.word);
     return guess(found);
   }
+  std::string guess_limit(std::string_view part) const {
+    const auto word = last_name(part);
+    if (word == "precision") return ": the precisions are tf32, fp16 and bf16";
+    if (word == "tf32" || word == "fp16" || word == "bf16") return " (did you mean 'precision<" + std::string(word) + ">'?)";
+    return guess(part, {"memory", "precision", "direct_convolutions", "on"});
+  }
   static std::string_view last_name(std::string_view part) {
     part = part.substr(0, part.find('<'));
     const auto colons = part.rfind("::");
@@ -234,7 +240,7 @@ class teller {
         return wrong(unit()) +
                " has no backend in this program, whose compiled mapping has no such unit: start one whose mapping has";
       case mistake::not_a_limit:
-        return wrong(limit()) + " is not a limit" + guess(limit(), {"memory", "precision", "direct_convolutions", "on"});
+        return wrong(limit()) + " is not a limit" + guess_limit(limit());
       case mistake::precision_not_possible:
         at_ = m_.entries[entry_];
         return rank + " computes on a CPU, or has two precisions";

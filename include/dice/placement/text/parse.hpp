@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dice/graph/network.hpp"
+#include "dice/meta/enum_name.hpp"
 #include "dice/placement/owned.hpp"
 #include "dice/placement/text/reader.hpp"
 
@@ -186,16 +187,9 @@ class parser {
     } else if (word == "precision") {
       in_.require('<', "after precision");
       const auto in = in_.read_path("tf32, fp16 or bf16").word();
-      using enum platform::numbers;
-      out = {.what = what::precision,
-             .precision = in == "tf32"   ? tf32
-                          : in == "fp16" ? fp16
-                          : in == "bf16" ? bf16
-                                         : float32};
-      if (out.precision == float32) {
-        out = {};
-        in_.pass_arguments();
-      }
+      const auto numbers = meta::enum_value<platform::numbers>(in);
+      if (numbers && *numbers != platform::numbers::float32) out = {.what = what::precision, .precision = *numbers};
+      else in_.pass_arguments();
       in_.require('>', "after the numbers of precision");
     } else if (word == "direct_convolutions" && !in_.next_is('<')) {
       out = {.what = what::direct};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dice/graph/network.hpp"
+#include "dice/meta/enum_name.hpp"
 #include "dice/meta/view.hpp"
 #include "dice/placement/written.hpp"
 
@@ -30,17 +31,7 @@ namespace dice::placement {
 
 /// "tf32", "fp16", "bf16"; "" for float32.
 constexpr std::string_view precision_text(platform::numbers n) {
-  switch (n) {
-    case platform::numbers::tf32:
-      return "tf32";
-    case platform::numbers::fp16:
-      return "fp16";
-    case platform::numbers::bf16:
-      return "bf16";
-    case platform::numbers::float32:
-      break;
-  }
-  return "";
+  return n == platform::numbers::float32 ? "" : meta::enum_name(n);
 }
 
 namespace detail {
