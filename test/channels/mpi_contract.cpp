@@ -33,6 +33,15 @@ int main(int argc, char** argv) {
     dice::channels::mpi::communicator in_chunks(MPI_COMM_WORLD, 1000);
     contract::run(in_chunks);
     contract::settle(ranks);
+    const int me = ranks.rank(), n = ranks.size(), given[2]{me, 7};
+    int taken[2]{-1, -1};
+    ranks.pass_around(given, taken, sizeof given);
+    contract::require(taken[0] == (me + n - 1) % n && taken[1] == 7, "pass_around");
+#ifdef OPEN_MPI
+    const auto version = "Open MPI v" + std::to_string(OMPI_MAJOR_VERSION) + '.' + std::to_string(OMPI_MINOR_VERSION) + '.' +
+                         std::to_string(OMPI_RELEASE_VERSION);
+    contract::require(ranks.library() == version, ranks.library().c_str());
+#endif
     contract::wake(ranks);
     const auto limit = eager_limit();
     contract::require(limit == (argc > 2 ? std::stol(argv[2]) : 1048576) || limit == -1,

@@ -115,6 +115,8 @@ TEST(transports, join_all_ranks_that_are_threads) {
   const auto meet = [&](std::size_t r) {
     EXPECT_EQ(job.ranks[r]->rank(), static_cast<int>(r));
     EXPECT_EQ(job.ranks[r]->size(), 3);
+    EXPECT_EQ(job.ranks[r]->library(), "");
+    EXPECT_FALSE(job.ranks[r]->claims_gpu_memory());
     EXPECT_EQ(job.ranks[r]->all_gather(std::to_string(r)), (std::vector<std::string>{"0", "1", "2"}));
   };
   std::atomic<int> met = 0;
