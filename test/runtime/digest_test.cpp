@@ -121,6 +121,8 @@ TEST(packed_identity, tells_apart_how_weights_are_packed) {
       {"plan", [](auto& x) { ++x.p.plan.in_flight; }},
       {"anchor", [](auto& x) { x.groups[1].anchor = 9; }},
       {"rank", [](auto& x) { x.groups[1].rank = 9; }},
+      {"variant of the first", [](auto& x) { x.kernels.front().what.how.variant = 9; }},
+      {"variant of the last", [](auto& x) { x.kernels.back().what.how.variant = 9; }},
       {"variant", [](auto& x) { x.kernels[1].what.how.variant = 9; }},
       {"bytes", [](auto& x) { x.kernels[1].what.how.packed_bytes += 64; }},
       {"offset", [](auto& x) { x.parameters[1].offset = 320; }},

@@ -31,6 +31,7 @@ TEST(number_check, names_the_first_number) {
   EXPECT_EQ(found(x, {2, 3, 4}, tensor::layout::plain), "it holds NaN at [1, 2, 3]; mend it");
   x[6] = -inf;
   EXPECT_EQ(found(x, {2, 3, 4}, tensor::layout::plain), "it holds -inf at [0, 1, 2]; mend it");
+  EXPECT_EQ(found({1, 1, 1, 1, 1, nan}, {1, 1, 1, 2, 3}, tensor::layout::plain), "it holds NaN at [0, 0, 0, 1, 2]; mend it");
   EXPECT_EQ(found({inf}, {}, tensor::layout::plain), "it holds inf at []; mend it");
 }
 
@@ -86,10 +87,11 @@ TEST(number_check, looks_only_where_a_step_has_computed) {
 
 /// Masks of Where have NaN for one of its operands; what it computes, and what others read, has to be finite.
 TEST(number_check, masks_may_hold_nan) {
-  // Of 1 a mask 2 is made, which chooses 3 or the other operand; 6 is a mask, too, but 8 also reads it; nothing reads 11.
-  const char* const ops[] = {"Input", "Div",   "Mul", "Relu",   "Where",  "Output",
-                             "Div",   "Where", "Add", "Output", "Output", "Div"};
-  const std::vector<std::vector<int>> reads{{}, {0}, {1}, {0}, {3, 2}, {4}, {0}, {6}, {6, 0}, {7}, {8}, {0}};
+  // Of 1 a mask 2 is made, which chooses 3 or the other operand; 6 is a mask, too, but 8 also reads it; nothing reads 11;
+  // the last layer chooses by 12.
+  const char* const ops[] = {"Input", "Div", "Mul",    "Relu",   "Where", "Output", "Div",
+                             "Where", "Add", "Output", "Output", "Div",   "Div",    "Where"};
+  const std::vector<std::vector<int>> reads{{}, {0}, {1}, {0}, {3, 2}, {4}, {0}, {6}, {6, 0}, {7}, {8}, {0}, {0}, {3, 12}};
   std::vector<graph::layer_info> layers(reads.size());
   std::vector<graph::edge> edges;
   for (std::size_t l = 0; l < reads.size(); ++l) {
@@ -107,11 +109,11 @@ TEST(number_check, masks_may_hold_nan) {
       return std::string(e.what());
     }
   };
-  for (const int mask : {1, 2}) {
+  for (const int mask : {1, 2, 12}) {
     EXPECT_EQ(found(mask, nan), "") << mask;
     EXPECT_EQ(found(mask, inf), "it holds inf at [0]; mend it") << mask;
   }
-  for (const int other : {3, 4, 6, 7, 8, 11}) EXPECT_EQ(found(other, nan), "it holds NaN at [0]; mend it") << other;
+  for (const int other : {3, 4, 6, 7, 8, 11, 13}) EXPECT_EQ(found(other, nan), "it holds NaN at [0]; mend it") << other;
 }
 
 /// The step that computes '/c' and, if `fuses`, '/r' after it.

@@ -25,8 +25,8 @@ struct four_ranks {
                                                {.rank = 3, .first_step = 2, .last_step = 3, .slots = 9}}};
   std::array<schedule::message, 2> messages{
       {{.from = 0, .to = 3, .tag = 1, .bytes = 256}, {.from = 0, .to = 3, .tag = 2, .bytes = 64}}};
-  std::array<parts::replica_set, 1> replicas{{{0, 2, 0}}};
-  std::array<parts::replica, 2> members{{{1}, {2}}};
+  std::array<parts::replica_set, 1> replicas{{{1, 2, 0}}};
+  std::array<parts::replica, 3> members{{{3}, {1}, {2}}};  // the first is of no set
 
   schedule::plan_view view() const {
     schedule::plan_view out;
