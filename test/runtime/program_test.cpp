@@ -4,12 +4,14 @@
 #include "toy.hpp"
 
 #include "dice/kernels/accelerator.hpp"
+#include "dice/runtime/tasks.hpp"
 #include "dice/runtime/weights_of.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -98,6 +100,89 @@ TEST(needed_weights, are_those_of_a_rank) {
       }
     }
   }
+}
+
+/// A plan of rank 0, group by group, whose layers are parts of layers of a network.
+struct groups_of_layers {
+  std::vector<schedule::group> groups;
+  std::vector<parts::part> parts;
+  std::vector<kernels::entry> entries;
+  std::vector<meta::view<graph::parameter>> parameters;
+
+  groups_of_layers& add(int layer, meta::view<graph::parameter> of, std::int64_t packed_bytes, int variant = 0,
+                        decltype(kernels::functions::pack) pack = toy::pack) {
+    groups.push_back({.anchor = static_cast<int>(parts.size())});
+    parts.push_back({.what = parts::part::kind::compute, .layer = layer});
+    entries.push_back({.by = {.pack = pack}, .what = {.how = {.packed_bytes = packed_bytes, .variant = variant}}});
+    parameters.push_back(of);
+    return *this;
+  }
+  runtime::program program() const {
+    runtime::program out{};
+    out.parts = parts;
+    out.plan.groups = groups;
+    out.kernels = entries;
+    out.parameters = parameters;
+    return out;
+  }
+};
+std::vector<int> items(const runtime::needed_weights& w, std::size_t plan) {
+  const auto of = w.of_plan(plan);
+  return {of.begin(), of.end()};
+}
+
+TEST(needed_weights, are_shared_if_they_are_the_same_bytes) {
+  const graph::parameter a[]{{0, {16}}}, b[]{{64, {16}}};
+  constexpr auto other = [](const kernels::task&, kernels::parameter_list, std::byte*) {};
+  groups_of_layers first, second;
+  // Parts of layer 0 that are packed alike, and otherwise; the same of another layer; parts that are read in place.
+  first.add(0, a, 64).add(0, a, 64).add(0, a, 64, 1).add(0, b, 64).add(0, b, 128).add(0, b, 128, 0, other).add(1, a, 64);
+  first.add(2, a, 0, 0, nullptr).add(3, a, 0, 0, nullptr).add(3, a, 0, 0, nullptr);
+  auto p = first.program();
+  runtime::needed_weights w(p, 0);
+  EXPECT_EQ(items(w, 0), (std::vector<int>{0, 0, 1, 2, 3, 4, 5, 6, 7, 8}));
+  // Another plan has all of them, however they follow each other, and one more.
+  second.add(2, a, 0, 7, nullptr).add(2, b, 0, 0, nullptr).add(0, b, 128, 0, other).add(0, a, 64, 1).add(1, a, 64);
+  second.add(0, b, 64).add(0, a, 64).add(0, a, 64);
+  p = second.program();
+  w.add(p, 0);
+  EXPECT_EQ(items(w, 1), (std::vector<int>{6, 9, 4, 1, 5, 2, 0, 0}));
+  ASSERT_EQ(w.items().size(), 10u);
+  EXPECT_EQ(w.items()[3].packed_bytes, 128);
+  EXPECT_EQ(w.items()[9].parameters[0].offset, 64);
+}
+
+// What the plan adds to a kernel's task, also for the first layers.
+TEST(add_plan, completes_the_anchors_tasks) {
+  std::vector<graph::layer_info> layers(3);
+  layers[0].fuses.function = {graph::activation::kind::relu};
+  layers[1].fuses.function = {graph::activation::kind::sigmoid};
+  const std::vector<schedule::group> groups{{.anchor = 2}, {.anchor = 2, .residual = 0, .activation = 0, .pool = 0}};
+  using schedule::action;
+  const std::vector<schedule::place> operands{{.pitch = 64}, {.pitch = 128}, {.pitch = 192}};
+  const schedule::place blocked{.layout = tensor::layout::blocked};
+  const std::vector<schedule::step> steps{
+      {.what = action::compute, .group = 1, .first_operand = 1, .operands = 2, .output = blocked},
+      {.what = action::compute, .group = 0, .first_operand = 0, .operands = 1, .output = {.pitch = 256}},
+      {.what = action::convert, .group = 0, .first_operand = 2, .operands = 1}};
+  schedule::plan_view plan;
+  plan.groups = groups;
+  plan.steps = steps;
+  plan.operands = operands;
+  const auto stored = runtime::storage_of<3>(operands);
+  std::vector<kernels::entry> all(2);
+  runtime::add_plan(all, stored, plan, {layers, {}});
+  EXPECT_FALSE(all[0].what.residual || all[0].what.pools_2x2);
+  EXPECT_EQ(all[0].what.activation, graph::activation{});
+  ASSERT_EQ(all[0].what.stored.size(), 1u);
+  EXPECT_EQ(all[0].what.stored[0].pitch, 64);
+  EXPECT_EQ(all[0].what.output.pitch, 256);
+  EXPECT_TRUE(all[1].what.residual && all[1].what.pools_2x2);
+  EXPECT_EQ(all[1].what.activation, layers[0].fuses.function);
+  ASSERT_EQ(all[1].what.stored.size(), 2u);
+  EXPECT_EQ(all[1].what.stored[0].pitch, 128);
+  EXPECT_EQ(all[1].what.stored[1].pitch, 192);
+  EXPECT_EQ(all[1].what.output.layout, tensor::layout::blocked);
 }
 
 }  // namespace

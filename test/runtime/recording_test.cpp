@@ -41,7 +41,7 @@ struct changed_frames final : frames::source {
 struct done_by_rank {
   std::optional<runtime::recorder> recorded;
   std::string error;  ///< of its own
-  std::int64_t frame = -1, arena = 0;
+  std::int64_t frame = -1, arena = 0, began = 0, ended = 0;
   int layer = -1;
 };
 /// How ranks run.
@@ -79,7 +79,9 @@ std::vector<done_by_rank> run(const toy::program& toy, std::int64_t frames, way 
         mine.recorded.emplace(p.plan.groups.size(), std::size_t{2}, true, true, true);
         e.record(&*mine.recorded);
         in.change = from.change;
+        mine.began = runtime::now();
         e.run(frames, &in, nullptr, f);
+        mine.ended = runtime::now();
         EXPECT_EQ(e.frames(), frames);
         e.record(nullptr);
         end->settle();
@@ -129,8 +131,18 @@ TEST(recording, has_every_step_of_every_frame) {
       for (int g = 0; how.accelerates && g < me.last_segment - me.first_segment; ++g) expected[{was::job, g, 0}] = each;
       const auto& recorded = *all[r].recorded;
       std::vector<event> of_messages;
+      std::map<std::pair<int, std::int64_t>, event> calls;  // by group and frame
       for (const auto& e : recorded.events()) {
         EXPECT_LE(e.begin, e.end);
+        EXPECT_GE(e.begin, all[r].began) << static_cast<int>(e.is);
+        EXPECT_LE(e.end, all[r].ended);
+        if (e.is == was::compute && e.thread == 0) {
+          calls[{e.what, e.frame}] = e;
+          EXPECT_EQ(recorded.samples()[e.what][e.frame], e.end - e.begin);
+        } else if (e.is == was::compute) {  // within the call
+          const auto& call = calls.at({e.what, e.frame});
+          EXPECT_TRUE(call.begin <= e.begin && e.begin < e.end && e.end <= call.end);
+        }
         if (e.is == was::wait) {
           EXPECT_EQ(e.frame, -1);
           continue;
