@@ -35,14 +35,31 @@ struct changed_frames final : frames::source {
     change(frame, x);
     std::memcpy(to, x.data(), static_cast<std::size_t>(as.bytes()));
   }
+  bool ready(int, std::int64_t frame) override {
+    asked.push_back(frame);
+    return true;
+  }
+  std::vector<std::int64_t> asked;  ///< about which frames
 };
+struct no_results final : frames::sink {
+  void take(int, std::int64_t, const std::byte*, const tensor::type&) override {}
+  bool ready(int, std::int64_t frame) override {
+    asked.push_back(frame);
+    return true;
+  }
+  std::vector<std::int64_t> asked;
+};
+/// Whether these are frames of a run of `frames`.
+bool are_of_run(const std::vector<std::int64_t>& asked, std::int64_t frames) {
+  return std::all_of(asked.begin(), asked.end(), [&](std::int64_t f) { return f >= 0 && f < frames; });
+}
 
 /// What a rank has done.
 struct done_by_rank {
   std::optional<runtime::recorder> recorded;
   std::string error;  ///< of its own
   std::int64_t frame = -1, arena = 0, began = 0, ended = 0;
-  int layer = -1;
+  int layer = -1, jobs = 0;
 };
 /// How ranks run.
 struct way {
@@ -72,16 +89,21 @@ std::vector<done_by_rank> run(const toy::program& toy, std::int64_t frames, way 
       runtime::executor e(p, r, {store, needed.of_plan(0)}, *end, p.plan.in_flight, other ? &*other : nullptr, how.direct,
                           checks);
       mine.arena = e.arena_bytes();
+      mine.jobs = other ? other->recorded() : 0;
       changed_frames in;
+      no_results results;
       runtime::figures f;
       try {
         e.run(5, &in, nullptr, f);
         mine.recorded.emplace(p.plan.groups.size(), std::size_t{2}, true, true, true);
         e.record(&*mine.recorded);
         in.change = from.change;
+        in.asked.clear();
         mine.began = runtime::now();
-        e.run(frames, &in, nullptr, f);
+        e.run(frames, &in, &results, f);
         mine.ended = runtime::now();
+        EXPECT_TRUE(are_of_run(in.asked, frames) && are_of_run(results.asked, frames));
+        EXPECT_EQ(e.layer(), -1);
         EXPECT_EQ(e.frames(), frames);
         e.record(nullptr);
         end->settle();
@@ -128,6 +150,13 @@ TEST(recording, has_every_step_of_every_frame) {
         if (step.what == action::compute && !how.accelerates)
           for (const int thread : {0, 1}) expected[{was::compute, step.group, thread}] = each;
       }
+      // One job for the kernels of a segment, in each slot.
+      int segments = 0;
+      for (int g = me.first_segment; g < me.last_segment; ++g)
+        segments += std::any_of(p.plan.steps.begin() + p.plan.segments[g].first_step,
+                                p.plan.steps.begin() + p.plan.segments[g].last_step,
+                                [](const auto& s) { return s.what == schedule::action::compute; });
+      EXPECT_EQ(all[r].jobs, how.accelerates ? segments * std::min(me.slots, 3) : 0);
       for (int g = 0; how.accelerates && g < me.last_segment - me.first_segment; ++g) expected[{was::job, g, 0}] = each;
       const auto& recorded = *all[r].recorded;
       std::vector<event> of_messages;
