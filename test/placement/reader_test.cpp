@@ -48,6 +48,7 @@ TEST(MappingReader, ReadsNamesAndPaths) {
   EXPECT_EQ(word(":: dice /* of dice */ :: cpu"), "cpu");
   EXPECT_EQ(word("vice::cpu"), "");
   EXPECT_EQ(word("dice::cpu::x"), "");
+  EXPECT_TRUE(reader(" ::x").names());
   reader in(" a::b ::c::d <");
   EXPECT_TRUE(in.names());
   const auto four = in.read_path("a path");
