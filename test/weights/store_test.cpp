@@ -42,6 +42,17 @@ TEST(weights_block, owns_its_memory) {
   EXPECT_THROW(weights::block(std::numeric_limits<std::int64_t>::max() / 2), std::bad_alloc);
 }
 
+TEST(weights_item, takes_whole_lines_of_memory) {
+  for (const auto& [bytes, stored] : {std::pair<int, int>{0, 0}, {1, 64}, {64, 64}, {65, 128}})
+    EXPECT_EQ(weights::item::aligned(bytes), stored);
+  const graph::parameter two[] = {{0, {16}}, {64, {17}}};
+  const weights::item plain{two, 0, nullptr}, packed{two, 65, reverse};
+  EXPECT_EQ(plain.stored_bytes(), 64 + 128);
+  EXPECT_EQ(packed.stored_bytes(), 128);
+  const weights::item both[]{plain, packed};
+  EXPECT_EQ(weights::stored_bytes(both), 320);
+}
+
 TEST(weights_store, maps_and_packs) {
   const file_on_disk f(header());
   const weights::file w(f.path, "net", wanted);
