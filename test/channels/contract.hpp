@@ -91,7 +91,7 @@ inline void run(dice::channels::communicator& ranks) {
     else if (busy) end->wait();
   }
 
-  std::vector<float> block(100'000, static_cast<float>(me));
+  std::vector<float> block(100'003, static_cast<float>(me));
   const auto bytes = static_cast<std::int64_t>(block.size() * sizeof(float));
   const auto send = [&](int to) {
     ranks.send_block(to, block.data(), bytes);

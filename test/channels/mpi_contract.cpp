@@ -25,7 +25,19 @@ long eager_limit() {
   return limit;
 }
 
+/// Ranks of several hosts find their ways as Open MPI's user or Open MPI itself chooses.
+bool pairs_on_other_hosts() {
+  if (std::getenv("OMPI_MCA_reachable")) return false;
+  const char* here = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  const std::string was = here ? here : "";
+  ::setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "12345", 1);
+  dice::channels::mpi::pair_by_address();
+  ::setenv("OMPI_COMM_WORLD_LOCAL_SIZE", was.c_str(), 1);
+  return std::getenv("OMPI_MCA_reachable");
+}
+
 int main(int argc, char** argv) {
+  const bool pairs = pairs_on_other_hosts();
   const dice::channels::mpi::session session;
   dice::channels::mpi::communicator ranks;
   try {
@@ -50,6 +62,8 @@ int main(int argc, char** argv) {
     const char* how = std::getenv("OMPI_MCA_reachable");
     contract::require(how && how == std::string(argc > 2 ? "netlink" : "weighted"),
                       "ranks of one host do not compare their addresses");
+    contract::require(!pairs, "ranks of several hosts compare their addresses");
+    contract::require((argc > 2) == !std::getenv("OMPI_MCA_btl_tcp_max_send_size"), "a limit beside the user's");
     if (argc > 1 && argv[1] == std::string("quit")) {  // rank 0 quits while the others wait
       const auto end = ranks.connect({});
       if (ranks.rank() == 0) {
