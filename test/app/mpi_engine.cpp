@@ -1,5 +1,5 @@
-// Engines over MPI, in a program that uses MPI itself: mpi_engine [funneled|mappings|options|static]. Exits 0 if everything
-// worked.
+// Engines over MPI, in a program that uses MPI itself: mpi_engine [single|funneled|serialized|mappings|options|static].
+// Exits 0 if everything worked.
 #include "error_of.hpp"
 #include "runtime/toy.hpp"
 
@@ -14,6 +14,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <map>
+#include <utility>
 
 namespace {
 
@@ -158,16 +160,20 @@ void start_static() {
 
 int main(int argc, char** argv) {
   if (argc > 1 && std::string(argv[1]) == "static") return start_static(), 0;
-  const bool funneled = argc > 1 && std::string(argv[1]) == "funneled";
-  const boost::mpi::environment environment(argc, argv,
-                                            funneled ? boost::mpi::threading::funneled : boost::mpi::threading::multiple);
+  using boost::mpi::threading::level;
+  const std::map<std::string, std::pair<level, const char*>> low{
+      {"single", {level::single, "level MPI_THREAD_SINGLE;"}},
+      {"funneled", {level::funneled, "level MPI_THREAD_FUNNELED;"}},
+      {"serialized", {level::serialized, "level MPI_THREAD_SERIALIZED;"}}};
+  const auto given = low.find(argc > 1 ? argv[1] : "");
+  const boost::mpi::environment environment(argc, argv, given == low.end() ? level::multiple : given->second.first);
   const boost::mpi::communicator world;
   try {
-    if (funneled) {
+    if (given != low.end()) {
       const toy::program toy(toy::diamond(), {0, 0, 0, 0, 0, 1, 1, 1, 1, 1}, 4);
       const auto start = [&] { dice::job::stream_job(toy.view(), {}, world); };
       const auto at_the_level = test::error_of(start);
-      require(at_the_level.find("MPI_THREAD_FUNNELED") != std::string::npos, at_the_level.c_str());
+      require(at_the_level.find(given->second.second) != std::string::npos, at_the_level.c_str());
       MPI_Finalize();
       const auto after_the_end = test::error_of(start);
       require(after_the_end.find("MPI has been finalized") != std::string::npos, after_the_end.c_str());

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <initializer_list>
 #include <memory>
 
 using namespace dice::channels;
@@ -67,7 +68,7 @@ TEST(in_process, quit_waits_for_copies) {
   ::munmap(memory, bytes);
 }
 
-TEST(in_process, no_copy_begins_after_quit) {
+void copies_nothing_after(void (*end)(in_process::hub&, endpoint& to)) {
   in_process::hub hub(2);
   in_process::communicator first(hub, 0), second(hub, 1);
   const path paths[] = {{1, 0, 1, 1, 1, 1}};
@@ -78,9 +79,28 @@ TEST(in_process, no_copy_begins_after_quit) {
   std::byte received{};
   const std::byte message{7};
   to->start_receive(0, 0, &received);
-  to->quit();
+  end(hub, *to);
   from->start_send(0, 0, &message);
   EXPECT_EQ(received, std::byte{});
+}
+TEST(in_process, no_copy_begins_after_quit) {
+  copies_nothing_after([](auto&, auto& to) { to.quit(); });
+}
+TEST(in_process, no_copy_begins_after_stop) {
+  copies_nothing_after([](auto& hub, auto&) { hub.stop(); });
+}
+
+TEST(in_process, stop_says_why_once) {
+  const auto said = [](std::initializer_list<const char*> reasons) {
+    in_process::hub hub(2);
+    ::testing::internal::CaptureStderr();
+    for (const char* reason : reasons) hub.stop(reason);
+    EXPECT_TRUE(hub.is_stopped());
+    return ::testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(said({"no memory", "stopped"}), "no memory\n");
+  EXPECT_EQ(said({"", "too late"}), "");
+  EXPECT_EQ(said({"a\x1b[1m"}), "a\\x1b[1m\n");
 }
 
 TEST(in_process, stop_wakes_all_who_wait) {

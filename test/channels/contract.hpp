@@ -53,6 +53,11 @@ inline void run(dice::channels::communicator& ranks) {
   const auto content = [](std::size_t p, int k) {
     return static_cast<std::byte>((static_cast<int>(p) * 31 + k * 7 + 1) & 255);
   };
+  for (std::size_t p = 0; p < paths.size(); ++p)
+    for (int k = 0; k < static_cast<int>(states[p].buffers.size()); ++k)
+      require((paths[p].from != me || end->sent(static_cast<int>(p), k)) &&
+                  (paths[p].to != me || end->received(static_cast<int>(p), k)),
+              "an operation that was never started is done");
   for (bool busy = true; busy;) {
     busy = false;
     bool moved = false;
@@ -86,12 +91,22 @@ inline void run(dice::channels::communicator& ranks) {
     else if (busy) end->wait();
   }
 
-  std::vector<float> block(100'000, static_cast<float>(me));
+  std::vector<float> block(100'003, static_cast<float>(me));
   const auto bytes = static_cast<std::int64_t>(block.size() * sizeof(float));
-  if (me != 0) ranks.send_block(0, block.data(), bytes);
+  const auto send = [&](int to) {
+    ranks.send_block(to, block.data(), bytes);
+    block.assign(block.size(), -1.F);  // it was taken
+  };
+  const auto receive = [&](int from) {
+    ranks.receive_block(from, block.data(), bytes);
+    require(block == std::vector<float>(block.size(), static_cast<float>(from)), "content of a block");
+  };
+  if (me != 0) send(0);
+  for (int r = 1; me == 0 && r < n; ++r) receive(r);
+  if (me != 0) receive(0);
   for (int r = 1; me == 0 && r < n; ++r) {
-    ranks.receive_block(r, block.data(), bytes);
-    require(block.front() == static_cast<float>(r) && block.back() == static_cast<float>(r), "content of a block");
+    block.assign(block.size(), 0.F);
+    send(r);
   }
   ranks.all_gather({});
 }

@@ -25,7 +25,19 @@ long eager_limit() {
   return limit;
 }
 
+/// Ranks of several hosts find their ways as Open MPI's user or Open MPI itself chooses.
+bool pairs_on_other_hosts() {
+  if (std::getenv("OMPI_MCA_reachable")) return false;
+  const char* here = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  const std::string was = here ? here : "";
+  ::setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "12345", 1);
+  dice::channels::mpi::pair_by_address();
+  ::setenv("OMPI_COMM_WORLD_LOCAL_SIZE", was.c_str(), 1);
+  return std::getenv("OMPI_MCA_reachable");
+}
+
 int main(int argc, char** argv) {
+  const bool pairs = pairs_on_other_hosts();
   const dice::channels::mpi::session session;
   dice::channels::mpi::communicator ranks;
   try {
@@ -33,6 +45,15 @@ int main(int argc, char** argv) {
     dice::channels::mpi::communicator in_chunks(MPI_COMM_WORLD, 1000);
     contract::run(in_chunks);
     contract::settle(ranks);
+    const int me = ranks.rank(), n = ranks.size(), given[2]{me, 7};
+    int taken[2]{-1, -1};
+    ranks.pass_around(given, taken, sizeof given);
+    contract::require(taken[0] == (me + n - 1) % n && taken[1] == 7, "pass_around");
+#ifdef OPEN_MPI
+    const auto version = "Open MPI v" + std::to_string(OMPI_MAJOR_VERSION) + '.' + std::to_string(OMPI_MINOR_VERSION) + '.' +
+                         std::to_string(OMPI_RELEASE_VERSION);
+    contract::require(ranks.library() == version, ranks.library().c_str());
+#endif
     contract::wake(ranks);
     const auto limit = eager_limit();
     contract::require(limit == (argc > 2 ? std::stol(argv[2]) : 1048576) || limit == -1,
@@ -41,6 +62,8 @@ int main(int argc, char** argv) {
     const char* how = std::getenv("OMPI_MCA_reachable");
     contract::require(how && how == std::string(argc > 2 ? "netlink" : "weighted"),
                       "ranks of one host do not compare their addresses");
+    contract::require(!pairs, "ranks of several hosts compare their addresses");
+    contract::require((argc > 2) == !std::getenv("OMPI_MCA_btl_tcp_max_send_size"), "a limit beside the user's");
     if (argc > 1 && argv[1] == std::string("quit")) {  // rank 0 quits while the others wait
       const auto end = ranks.connect({});
       if (ranks.rank() == 0) {

@@ -10,6 +10,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdlib>
+#include <filesystem>
 #include <initializer_list>
 #include <string>
 #include <thread>
@@ -104,6 +105,10 @@ TEST(transports, know_who_launched_this_process) {
         {"OMPI_COMM_WORLD_SIZE", "1"}, {"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "0"}};
     expect(launched(), 1, 0, 0);
   }
+  {
+    const environment second_only{{"PMIX_RANK", "1"}};
+    expect(launched(), 0, 1, 1);
+  }
   const environment rank_only{{"PMIX_RANK", "2"}};
   expect(launched(), 0, 2, 2);
 }
@@ -115,6 +120,8 @@ TEST(transports, join_all_ranks_that_are_threads) {
   const auto meet = [&](std::size_t r) {
     EXPECT_EQ(job.ranks[r]->rank(), static_cast<int>(r));
     EXPECT_EQ(job.ranks[r]->size(), 3);
+    EXPECT_EQ(job.ranks[r]->library(), "");
+    EXPECT_FALSE(job.ranks[r]->claims_gpu_memory());
     EXPECT_EQ(job.ranks[r]->all_gather(std::to_string(r)), (std::vector<std::string>{"0", "1", "2"}));
   };
   std::atomic<int> met = 0;
@@ -174,7 +181,25 @@ TEST(launcher, reads_the_words_of_mpirun) {
                             "--map-by core:pe=1 --bind-to none", "--map-by pe-list=0,1:ordered"})
     EXPECT_TRUE(binds(words)) << words;
   for (const char* words : {"-n 2", "--bind-to none", "--oversubscribe --bind-to none -n 2", "--map-by node",
-                            "--map-by ppr:1:node", "--host core", "--bind", "bind-to core"})
+                            "--map-by ppr:1:node", "-x PE=1", "--host core", "--bind", "bind-to core"})
     EXPECT_FALSE(binds(words)) << words;
   EXPECT_FALSE(mpi::binds(""));
+}
+
+// Open MPI 5.0 tells it nowhere else.
+TEST(launcher, reads_the_words_of_its_parent) {
+  if (std::getenv("DICE_TEST_CHILD")) {
+    EXPECT_TRUE(mpi::bound_by_user());
+    return;
+  }
+  const auto program = std::filesystem::read_symlink("/proc/self/exe").string();
+  // A shell with these words starts this test again.
+  const auto child = [&](const std::string& environment, const std::string& words) {
+    return std::system((environment + " DICE_TEST_CHILD=1 sh -c '\"" + program +
+                        "\" --gtest_filter=launcher.reads_the_words_of_its_parent >&2; exit $?' " + words)
+                           .c_str()) == 0;
+  };
+  EXPECT_TRUE(child("OMPI_COMM_WORLD_SIZE=1", "mpirun --bind-to core"));
+  EXPECT_FALSE(child("OMPI_COMM_WORLD_SIZE=1", "mpirun -n 1"));
+  EXPECT_FALSE(child("OMPI_COMM_WORLD_SIZE=0", "mpirun --bind-to core"));
 }

@@ -18,11 +18,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -43,15 +45,16 @@ struct other_plans {
 };
 
 /// Calls of(session) in both ranks of the program, after they have got its weights.
-void with_ranks(const std::function<void(job::rank_session&)>& of, const job::weights_files& files = {}) {
-  channels::in_process::hub hub(own.ranks());
+void with_ranks(const std::function<void(job::rank_session&)>& of, const job::weights_files& files = {},
+                const runtime::program& p = own) {
+  channels::in_process::hub hub(p.ranks());
   std::vector<std::thread> threads;
-  for (int r = 0; r < own.ranks(); ++r)
+  for (int r = 0; r < p.ranks(); ++r)
     threads.emplace_back([&, r] {
       channels::in_process::communicator ranks(hub, r);
-      job::rank_session me(own, ranks, channels::in_process::about);
+      job::rank_session me(p, ranks, channels::in_process::about);
       ASSERT_EQ(me.introduce({}, {}).error, "");
-      ASSERT_EQ(me.agree(job::attempt([&] { me.equip(files, own.plan.in_flight); })), "");
+      ASSERT_EQ(me.agree(job::attempt([&] { me.equip(files, p.plan.in_flight); })), "");
       of(me);
     });
   for (auto& t : threads) t.join();
@@ -178,6 +181,58 @@ TEST(SeveralPlans, RefusesThoseOfOtherHardware) {
     EXPECT_EQ(added(me, others[2]), "");
     EXPECT_EQ(results(me, 1, others[2]).empty(), me.rank() == 0);
   });
+}
+
+/// A copy of `p` that says that each rank's buffers take so much memory.
+struct with_arena {
+  runtime::program program;
+  std::vector<schedule::rank_program> ranks;
+  with_arena(const runtime::program& p, std::int64_t bytes) : program(p), ranks(p.plan.ranks.begin(), p.plan.ranks.end()) {
+    for (auto& r : ranks) r.arena_bytes = bytes;
+    program.plan.ranks = ranks;
+  }
+};
+
+// Their buffers exist one after the other: what counts is the plan with the largest.
+TEST(SeveralPlans, ThoseThatDoNotFitIntoMemoryAreNotAdded) {
+  const other_plans others{"mapping<dev<0, threads<1>>, layers<to<pool3>>, dev<1, threads<1>>, layers<from<flatten>>>"};
+  constexpr std::int64_t too_much = std::int64_t{1} << 50;
+  const with_arena large(others[0], too_much), large_own(own, too_much);
+  with_ranks([&](job::rank_session& me) {
+    EXPECT_NE(added(me, large.program).find("memory"), std::string::npos);
+    EXPECT_EQ(me.plans(), 1u);
+    EXPECT_EQ(added(me, others[0]), "");
+  });
+  with_ranks(
+      [&](job::rank_session& me) {
+        EXPECT_NE(added(me, others[0]).find("memory"), std::string::npos);
+        EXPECT_EQ(me.plans(), 1u);
+      },
+      {}, large_own.program);
+}
+
+// What mpirun can place: a rank that is a process.
+TEST(RankSession, WarnsIfItsRankIsMeantForAnotherHost) {
+  const auto here = job::host_name();
+  const auto short_name = here.substr(0, here.find('.'));
+  const auto warning = [](std::string_view host, const channels::transport_info& by = channels::mpi::about,
+                          std::string_view board = {}, std::size_t known = 2) {
+    const std::string_view hosts[]{"elsewhere", host};
+    auto p = own;
+    p.hosts = std::span(hosts).first(known);
+    p.board = board;
+    channels::in_process::hub hub(2);
+    channels::in_process::communicator ranks(hub, 1);
+    return job::rank_session(p, ranks, by).equip({}, p.plan.in_flight);
+  };
+  EXPECT_EQ(warning(here), "");
+  EXPECT_EQ(warning(short_name + ".another.net"), "");
+  EXPECT_EQ(warning(""), "");
+  EXPECT_EQ(warning("x" + here),
+            "is meant for host 'x" + here + "', as on<> says; start it there (mpirun --rankfile), or change the mapping");
+  EXPECT_EQ(warning("x", channels::in_process::about), "");
+  EXPECT_EQ(warning("x", channels::mpi::about, "pi"), "");
+  EXPECT_EQ(warning("x", channels::mpi::about, {}, 1), "");
 }
 
 }  // namespace

@@ -25,9 +25,11 @@ struct feed final : frames::source {
     std::memcpy(to, x.data(), static_cast<std::size_t>(as.bytes()));
     ++entered;
     if (entered - *left > most) most = entered - *left;
+    if (static_cast<std::size_t>(frame) >= begun.size()) begun.push_back(runtime::now());
   }
   std::atomic<std::int64_t>* left = nullptr;
   std::int64_t entered = 0, most = 0;
+  std::vector<std::int64_t> begun;  ///< when each frame's first input was asked for
 };
 struct check final : frames::sink {
   void take(int layer, std::int64_t frame, const std::byte* from, const tensor::type&) override {
@@ -56,6 +58,8 @@ struct temporary {
 bool (*accelerate)(int rank) = [](int) { return false; };
 /// Whether messages then lie in its memory.
 bool direct = false;
+/// What each rank measured in the last run.
+std::vector<runtime::figures> measured;
 
 /// Runs `frames` frames after `warmup` ones; false if a rank failed.
 bool run(const toy::program& toy, std::int64_t frames, std::int64_t warmup = 0, int in_flight = 0, bool stop_early = false) {
@@ -71,6 +75,7 @@ bool run(const toy::program& toy, std::int64_t frames, std::int64_t warmup = 0, 
     std::vector<std::int64_t> entered, left;
   };
   std::vector<times> seen(static_cast<std::size_t>(p.ranks()));
+  measured.assign(static_cast<std::size_t>(p.ranks()), {});
   std::vector<std::thread> threads;
   for (int r = 0; r < p.ranks(); ++r)
     threads.emplace_back([&, r] {
@@ -92,7 +97,10 @@ bool run(const toy::program& toy, std::int64_t frames, std::int64_t warmup = 0, 
         runtime::figures f;
         if (warmup) e.run(warmup, &in, nullptr, f);
         in.entered = in.most = 0;
+        in.begun.clear();
+        const auto before = runtime::now();
         e.run(frames, &in, &out, f);
+        const auto took = runtime::now() - before;
         end->settle();
         wrong += out.wrong;
         for (const auto& [layer, n] : out.next) EXPECT_EQ(n, frames);
@@ -103,8 +111,15 @@ bool run(const toy::program& toy, std::int64_t frames, std::int64_t warmup = 0, 
         for (const auto& m : p.plan.messages) sent += m.from == r ? m.bytes : 0;
         EXPECT_EQ(f.bytes_sent, sent * frames);
         EXPECT_GE(f.waiting, 0);
+        EXPECT_GE(f.computing, 0);
+        EXPECT_LE(f.waiting, took);
+        if (!accelerate(r)) {
+          EXPECT_LE(f.waiting + f.computing, took);
+        }
+        measured[r] = f;
         EXPECT_TRUE(std::is_sorted(f.left.kept().begin(), f.left.kept().end()));
-        // A frame has left when its last output has.
+        // A frame enters with its first input, and has left when its last output has.
+        for (std::size_t i = 0; i < in.begun.size(); ++i) EXPECT_LE(f.entered.kept()[i], in.begun[i]);
         for (std::size_t i = 0; i < out.taken.size(); ++i) EXPECT_LE(out.taken[i], f.left.kept()[i]);
         seen[r] = {f.entered.kept(), f.left.kept()};
       } catch (const channels::stopped&) {
@@ -198,6 +213,17 @@ TEST_P(executor, an_input_that_is_an_output) {
                    {0, 1, 0, 0, 0, 1, 0, 0},
                    2},
                   300));
+}
+// Rank 1 waits for each frame until rank 0 has computed it.
+TEST_P(executor, a_rank_without_work_waits) {
+  toy::jitter = 400;
+  EXPECT_TRUE(run({toy::diamond(), chain(10, {0, 9}), 1}, 60));
+  toy::jitter = 0;
+  EXPECT_GT(measured[0].computing, 60 * 7 * 50'000);
+  if (!accelerate(1)) {  // which also copies what leaves
+    EXPECT_EQ(measured[1].computing, 0);
+  }
+  EXPECT_GT(measured[1].waiting, measured[0].computing / 2);
 }
 TEST_P(executor, no_frames) { EXPECT_TRUE(run({toy::diamond(), chain(10, {0, 5}), 4}, 0)); }
 

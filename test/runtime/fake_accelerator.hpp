@@ -60,6 +60,8 @@ class fake_accelerator final : public dice::kernels::accelerator {
     settle();
     return {std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count()};
   }
+  /// How many jobs.
+  int recorded() const { return static_cast<int>(recorded_.size()); }
   void start(int job) override { add(jobs, recorded_.at(static_cast<std::size_t>(job)), {put_[in], 0, 0}); }
   void copy_in(std::byte* to, const std::byte* from, std::int64_t bytes, bool apart) override {
     add(apart ? in : jobs, [=] { std::memcpy(to, from, static_cast<std::size_t>(bytes)); }, {});

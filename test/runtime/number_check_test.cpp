@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace {
@@ -29,6 +31,7 @@ TEST(number_check, names_the_first_number) {
   EXPECT_EQ(found(x, {2, 3, 4}, tensor::layout::plain), "it holds NaN at [1, 2, 3]; mend it");
   x[6] = -inf;
   EXPECT_EQ(found(x, {2, 3, 4}, tensor::layout::plain), "it holds -inf at [0, 1, 2]; mend it");
+  EXPECT_EQ(found({1, 1, 1, 1, 1, nan}, {1, 1, 1, 2, 3}, tensor::layout::plain), "it holds NaN at [0, 0, 0, 1, 2]; mend it");
   EXPECT_EQ(found({inf}, {}, tensor::layout::plain), "it holds inf at []; mend it");
 }
 
@@ -84,10 +87,11 @@ TEST(number_check, looks_only_where_a_step_has_computed) {
 
 /// Masks of Where have NaN for one of its operands; what it computes, and what others read, has to be finite.
 TEST(number_check, masks_may_hold_nan) {
-  // Of 1 a mask 2 is made, which chooses 3 or the other operand; 6 is a mask, too, but 8 also reads it; nothing reads 11.
-  const char* const ops[] = {"Input", "Div",   "Mul", "Relu",   "Where",  "Output",
-                             "Div",   "Where", "Add", "Output", "Output", "Div"};
-  const std::vector<std::vector<int>> reads{{}, {0}, {1}, {0}, {3, 2}, {4}, {0}, {6}, {6, 0}, {7}, {8}, {0}};
+  // Of 1 a mask 2 is made, which chooses 3 or the other operand; 6 is a mask, too, but 8 also reads it; nothing reads 11;
+  // the last layer chooses by 12.
+  const char* const ops[] = {"Input", "Div", "Mul",    "Relu",   "Where", "Output", "Div",
+                             "Where", "Add", "Output", "Output", "Div",   "Div",    "Where"};
+  const std::vector<std::vector<int>> reads{{}, {0}, {1}, {0}, {3, 2}, {4}, {0}, {6}, {6, 0}, {7}, {8}, {0}, {0}, {3, 12}};
   std::vector<graph::layer_info> layers(reads.size());
   std::vector<graph::edge> edges;
   for (std::size_t l = 0; l < reads.size(); ++l) {
@@ -105,11 +109,82 @@ TEST(number_check, masks_may_hold_nan) {
       return std::string(e.what());
     }
   };
-  for (const int mask : {1, 2}) {
+  for (const int mask : {1, 2, 12}) {
     EXPECT_EQ(found(mask, nan), "") << mask;
     EXPECT_EQ(found(mask, inf), "it holds inf at [0]; mend it") << mask;
   }
-  for (const int other : {3, 4, 6, 7, 8, 11}) EXPECT_EQ(found(other, nan), "it holds NaN at [0]; mend it") << other;
+  for (const int other : {3, 4, 6, 7, 8, 11, 13}) EXPECT_EQ(found(other, nan), "it holds NaN at [0]; mend it") << other;
+}
+
+/// The step that computes '/c' and, if `fuses`, '/r' after it.
+struct computed {
+  std::vector<graph::layer_info> layers = std::vector<graph::layer_info>(3);
+  std::vector<schedule::group> groups{{.anchor = 1, .rank = 1}};
+  std::vector<parts::part> parts;
+  platform::unit units[2]{{}, {}};
+  float x = nan;
+
+  std::string found(bool fuses = false) {
+    layers[1].onnx_name = "/c";
+    layers[2].onnx_name = "/r";
+    layers[1].output = layers[2].output = {1};
+    groups[0].activation = fuses ? 2 : -1;
+    runtime::program p{};
+    p.layers = {layers, {}};
+    p.parts = parts;
+    p.whole_layers = p.layers;
+    p.plan.groups = groups;
+    p.units = units;
+    try {
+      runtime::require_finite_result(p, {.layer = fuses ? 2 : 1, .group = 0, .part = {{}, {1, 1, 1, 1}}}, &x);
+      return {};
+    } catch (const std::runtime_error& e) {
+      return e.what();
+    }
+  }
+};
+
+TEST(number_check, names_the_layers_of_a_result) {
+  const std::string why = "; its inputs are finite, so look at its weights, and at the scale of the frames";
+  computed c;
+  EXPECT_EQ(c.found(), "its result holds NaN at [0]" + why);
+  EXPECT_EQ(c.found(true), "the result of '/c' + '/r' holds NaN at [0]" + why);
+  c.units[0].precision = platform::numbers::fp16;  // of another rank
+  EXPECT_EQ(c.found(), "its result holds NaN at [0]" + why);
+  c.units[1].precision = platform::numbers::bf16;
+  EXPECT_EQ(c.found(), "its result holds NaN at [0]" + why);
+  c.units[1].precision = platform::numbers::fp16;
+  EXPECT_EQ(c.found(),
+            "its result holds NaN at [0]" + why + "; or compute it with bf16 or float32, since fp16 ends at 65504");
+  c.units[1] = {};
+  c.groups[0].rank = 2;  // which has no unit
+  EXPECT_EQ(c.found(), "its result holds NaN at [0]" + why);
+  c.parts.resize(3);
+  for (int l = 0; l < 3; ++l) c.parts[l].layer = l;
+  EXPECT_EQ(c.found(), "its result holds NaN at [0]" + why);
+  c.parts[1].from = 16;
+  c.parts[1].to = 24;
+  EXPECT_EQ(c.found(), "the result of '/c' over input channels 16-23 holds NaN at [0]" + why);
+  c.parts[1].to = 0;
+  c.parts[1].box = {{5, 0, 0, 0}, {6, 1, 1, 1}};
+  EXPECT_EQ(c.found(), "its result holds NaN at [5]" + why);
+  c.x = 1;
+  EXPECT_EQ(c.found(), "");
+}
+
+TEST(number_check, names_what_enters) {
+  std::vector<graph::layer_info> layers(2);
+  layers[1].output = {2, 3};
+  runtime::program p{};
+  p.layers = {layers, {}};
+  const float x[]{0, 0, 0, 0, 0, -inf};
+  try {
+    runtime::require_finite_input(p, 1, x);
+    FAIL();
+  } catch (const std::runtime_error& e) {
+    EXPECT_EQ(std::string(e.what()).find("the input itself holds -inf at [1, 2]; correct the frames, or what converts them"),
+              0u);
+  }
 }
 
 }  // namespace

@@ -17,15 +17,16 @@ using kind = runtime::letter::kind;
 
 /// Frames enter at rank 0 and leave at rank 3; ranks 1 and 2 are replicas, to which rank 0 gives frames.
 struct four_ranks {
-  std::array<schedule::step, 2> steps{{{.what = schedule::action::enter}, {.what = schedule::action::leave}}};
-  std::array<schedule::rank_program, 4> ranks{{{.rank = 0, .first_step = 0, .last_step = 1, .slots = 3},
-                                               {.rank = 1, .first_step = 1, .last_step = 1, .slots = 3},
-                                               {.rank = 2, .first_step = 1, .last_step = 1, .slots = 3},
-                                               {.rank = 3, .first_step = 1, .last_step = 2, .slots = 9}}};
+  std::array<schedule::step, 3> steps{
+      {{.what = schedule::action::enter}, {.what = schedule::action::enter}, {.what = schedule::action::leave}}};
+  std::array<schedule::rank_program, 4> ranks{{{.rank = 0, .first_step = 0, .last_step = 2, .slots = 3},
+                                               {.rank = 1, .first_step = 2, .last_step = 2, .slots = 3},
+                                               {.rank = 2, .first_step = 2, .last_step = 2, .slots = 3},
+                                               {.rank = 3, .first_step = 2, .last_step = 3, .slots = 9}}};
   std::array<schedule::message, 2> messages{
       {{.from = 0, .to = 3, .tag = 1, .bytes = 256}, {.from = 0, .to = 3, .tag = 2, .bytes = 64}}};
-  std::array<parts::replica_set, 1> replicas{{{0, 2, 0}}};
-  std::array<parts::replica, 2> members{{{1}, {2}}};
+  std::array<parts::replica_set, 1> replicas{{{1, 2, 0}}};
+  std::array<parts::replica, 3> members{{{3}, {1}, {2}}};  // the first is of no set
 
   schedule::plan_view view() const {
     schedule::plan_view out;
@@ -59,11 +60,22 @@ TEST(paths, of_letters_have_slots_for_what_ranks_say) {
   }
 }
 
+TEST(paths, are_of_ranks_with_steps_of_a_kind) {
+  const four_ranks p;
+  EXPECT_EQ(runtime::ranks_with(p.view(), schedule::action::enter), std::vector<int>{0});  // once, with two inputs
+  EXPECT_EQ(runtime::ranks_with(p.view(), schedule::action::leave), std::vector<int>{3});
+  EXPECT_TRUE(runtime::ranks_with(p.view(), schedule::action::compute).empty());
+  // Two more turns than frames in flight, and at least one more than the five unfinished frames of a replica.
+  for (const auto& [in_flight, slots] : {std::pair{1, 6}, {4, 6}, {5, 7}, {20, 22}})
+    EXPECT_EQ(runtime::turn_slots(in_flight), slots);
+}
+
 TEST(paths, are_messages_and_then_letters) {
   const four_ranks p;
   const auto all = runtime::paths_of(p.view(), 4);
   ASSERT_EQ(all.size(), 14u);
   EXPECT_TRUE(all[0].bytes == 256 && all[0].send_slots == 3 && all[0].receive_slots == 4);
+  EXPECT_TRUE(all[1].from == 0 && all[1].to == 3 && all[1].tag == 2 && all[1].bytes == 64);
   std::set<std::tuple<int, int, int>> seen;
   for (const auto& one : all) EXPECT_TRUE(seen.emplace(one.from, one.to, one.tag).second);
   const auto letters = runtime::letter_paths(p.view(), 4);
