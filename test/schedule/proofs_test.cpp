@@ -102,6 +102,12 @@ TEST(Proofs, MessagesMatchRefuses) {
            {"a byte too many", [](auto& p) { ++p.messages[0].bytes; }},
            {"two types of elements", [](auto& p) { p.messages[0].at_receiver.element = tensor::number::int32; }},
            {"two layouts", [](auto& p) { p.messages[0].at_receiver.layout = tensor::layout::blocked; }},
+           {"a band of rows",
+            [](auto& p) {
+              auto& m = p.messages[0];
+              m.at_sender.pitch = m.at_receiver.pitch = 32;
+              m.bytes = tensor::bytes(tensor::shape{1, 4, 4, 4}, m.at_sender.stored());
+            }},
            {"scratch at the sender", [](auto& p) { p.messages[0].at_sender.where = space::scratch; }},
            {"scratch at the receiver", [](auto& p) { p.messages[0].at_receiver.where = space::scratch; }},
            {"a send by the other rank", [](auto& p) { std::swap(p.steps[to_1], p.steps[five]); }},
@@ -250,12 +256,14 @@ TEST(Proofs, PlacesInBuffersRefuses) {
             }}});
 }
 
-/// Puts tensor `layer`, which `what` writes, where the result of step `onto` lies, and drops its buffer.
-void share(built_plan& p, int layer, schedule::place& what, int onto) {
+/// Puts tensor `layer`, which `what` writes, `bytes` behind the result of step `onto`, and drops its buffer.
+void share(built_plan& p, int layer, schedule::place& what, int onto, std::int64_t bytes = 0) {
   const auto before = what;
+  auto after = p.steps[onto].output;
+  after.offset += bytes;
   for (auto& o : p.operands)
-    if (o == before) o = p.steps[onto].output;
-  what = p.steps[onto].output;
+    if (o == before) o = after;
+  what = after;
   p.buffers[buffer_of(p, layer)].layer = -1;
 }
 
@@ -270,6 +278,12 @@ TEST(Proofs, KeptUntilReadRefuses) {
               p.buffers[buffer_of(p, 0)].last_step = six;
             }},
            {"a result over a tensor that may still be sent", [](auto& p) { share(p, 6, p.steps[six].output, sum); }},
+           {"a result over a tensor that is not the last one in its buffer",
+            [](auto& p) {
+              p.buffers[buffer_of(p, 1)].bytes = 512;
+              share(p, 2, p.steps[two].output, one, 256);
+              share(p, 4, p.steps[sum].output, one);
+            }},
            {"a result outside all buffers", [](auto& p) {
               p.buffers[buffer_of(p, 2)].layer = -1;
               move_result(p, two, 4096);
