@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -216,6 +217,63 @@ TEST(Proofs, BuffersDisjointRefuses) {
             }}});
 }
 
+/// Whether these buffers of a rank with steps 0 to 3 are disjoint: each of 64 bytes or more, its place in units of 64 bytes.
+struct piece {
+  int at, first, last, units = 1;
+};
+bool disjoint(const std::vector<piece>& all, space where = space::frame, int steps_of_segment = 4) {
+  built_plan p;
+  p.ranks.push_back({.last_step = 4, .last_segment = 4 / steps_of_segment, .frame_bytes = 4096, .scratch_bytes = 4096});
+  p.ranks[0].last_buffer = static_cast<int>(all.size());
+  for (int s = 0; s < 4; ++s) p.steps.push_back({});
+  for (int s = 0; s < 4; s += steps_of_segment) p.segments.push_back({s, s + steps_of_segment});
+  for (const auto& b : all)
+    p.buffers.push_back(
+        {.at = {.where = where, .offset = 64 * b.at}, .bytes = 64 * b.units, .first_step = b.first, .last_step = b.last});
+  return schedule::buffers_disjoint(p.view(), {});
+}
+/// The same with another one.
+bool disjoint(std::vector<piece> all, const piece& one) {
+  all.push_back(one);
+  return disjoint(all);
+}
+
+TEST(Proofs, BuffersThatEndInBetweenMakeRoom) {
+  EXPECT_TRUE(disjoint({{0, 1, 1}, {0, 2, 2}, {0, 3, 3}}));
+  EXPECT_FALSE(disjoint({{0, 1, 2}, {0, 2, 2}}));
+  EXPECT_FALSE(disjoint({{0, 1, 1}, {4, 1, 2}, {4, 2, 2}}));
+}
+
+TEST(Proofs, BuffersThatLiveToTheEndStay) {
+  // In this order they become one, several, and one again.
+  const std::vector<piece> all{{1, 1, 3}, {2, 1, 3}, {0, 1, 3}, {8, 1, 3}, {6, 1, 3}, {12, 1, 1}, {7, 1, 3}, {4, 2, 3}};
+  EXPECT_TRUE(disjoint(all));
+  for (const int at : {0, 1, 2, 4, 6, 7, 8}) EXPECT_FALSE(disjoint(all, {at, 3, 3})) << at;
+  for (const int at : {3, 5, 9, 12}) EXPECT_TRUE(disjoint(all, {at, 3, 3})) << at;
+  EXPECT_FALSE(disjoint(all, {3, 3, 3, 2}));
+  EXPECT_FALSE(disjoint(all, {5, 3, 3, 2}));
+  EXPECT_TRUE(disjoint(all, {9, 3, 3, 4}));
+}
+
+TEST(Proofs, BuffersThatLiveFromTheBeginningMakeRoom) {
+  const std::vector<piece> all{{0, 0, 1}, {1, 0, 3}, {2, 0, 2},
+                               {4, 0, 1}, {5, 0, 2}, {3, 0, 1}};  // the last one below others
+  EXPECT_TRUE(disjoint(all));
+  for (const int at : {0, 1, 2, 3, 4, 5}) EXPECT_FALSE(disjoint(all, {at, 1, 1})) << at;
+  for (const int at : {1, 2, 5}) EXPECT_FALSE(disjoint(all, {at, 2, 2})) << at;
+  for (const int at : {0, 3, 4, 6}) EXPECT_TRUE(disjoint(all, {at, 2, 2})) << at;
+  EXPECT_FALSE(disjoint(all, {0, 3, 3, 2}));
+  EXPECT_TRUE(disjoint(all, {2, 3, 3, 4}));
+  EXPECT_FALSE(disjoint(all, {3, 2, 2, 3}));
+}
+
+TEST(Proofs, ScratchEndsWithItsSegment) {
+  for (const auto& [first, last, fits] : {std::tuple{0, 1, true}, {1, 1, true}, {1, 2, false}, {2, 3, true}, {3, 3, true}}) {
+    EXPECT_EQ(disjoint({{0, first, last}}, space::scratch, 2), fits) << first << last;
+    EXPECT_TRUE(disjoint({{0, first, last}}, space::frame, 2));
+  }
+}
+
 /// Moves what step `s` writes by `bytes`, and with it what reads it there.
 void move_result(built_plan& p, int s, std::int64_t bytes) {
   const auto before = p.steps[s].output;
@@ -242,6 +300,14 @@ TEST(Proofs, PlacesInBuffersRefuses) {
            {"an input entered elsewhere", [](auto& p) { p.steps[enter].output.offset += 1 << 20; }},
            {"a result written elsewhere", [](auto& p) { p.steps[two].output.offset += 1 << 20; }},
            {"a message received elsewhere", [](auto& p) { p.messages[0].at_receiver.offset += 1 << 20; }},
+           {"a result in the buffer of another tensor that is alive",
+            [](auto& p) {
+              const auto before = p.steps[two].output;
+              for (auto& o : p.operands)
+                if (o == before) o = p.steps[one].output;
+              p.steps[two].output = p.steps[one].output;
+            }},
+           {"working memory of a step that computes nothing", [](auto& p) { p.buffers[buffer_of(p, 0)].layer = -1; }},
            {"a tensor read when its buffer has ended", [](auto& p) { p.buffers[buffer_of(p, 1)].last_step = one; }},
            {"a tensor written before its buffer begins",
             [](auto& p) { p.buffers[buffer_of(p, 1)].first_step = p.buffers[buffer_of(p, 1)].last_step; }},
