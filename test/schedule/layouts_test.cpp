@@ -191,6 +191,26 @@ TEST(Layouts, BlocksOfChannelsMoveNoBytes) {
   EXPECT_EQ(std::count_if(plan.steps.begin(), plan.steps.end(), moves), 0);
 }
 
+// Rows of rows: what is put together of bands is no band itself, but the others are.
+TEST(Layouts, RowsOfRowsAreNoBands) {
+  made net;
+  const ops::conv three{.channels = 40, .kernel = {3, 3}, .pads = {1, 1, 1, 1}};
+  const int image = net.input({1, 3, 8, 8});
+  const auto conv = [&] { return net.operation(three, {image}); };
+  const auto join = [&](const std::vector<int>& of) {
+    const int out = net.operation(ops::concat{.axis = 2}, of);
+    net.layers.back().is_concat = true;
+    return out;
+  };
+  const int a = conv(), b = conv(), inner = join({a, b}), c = conv();
+  net.output(net.operation(three, {join({inner, c})}));
+  const auto plan = net.plan();
+  std::vector<int> bands;
+  for (const auto& s : plan.steps)
+    if (s.what == schedule::action::compute && s.output.pitch != 0) bands.push_back(s.layer);
+  EXPECT_EQ(bands, (std::vector{a, b, c}));
+}
+
 // A single reader that cannot convert decides for all.
 TEST(Layouts, MessagesAreBlockedWhereBothRanksWorkSo) {
   for (const bool converts : {true, false}) {
