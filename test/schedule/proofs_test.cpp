@@ -407,6 +407,7 @@ TEST(Proofs, WhatIsWrittenByOperandsLiesWhereTheyDo) {
   }
   net.edges[1].from = 2;  // which nobody writes
   EXPECT_EQ(at(3, plain), nowhere);
+  EXPECT_EQ(at(4, plain), nowhere);
   net.edges[1] = {.from = 1, .to = 3, .joins = 16 * 3};  // half a block
   EXPECT_EQ(at(3, plain, -bytes / 2), 64);
   EXPECT_EQ(at(3, blocked, -bytes / 2), nowhere);
