@@ -191,6 +191,20 @@ TEST(Layouts, BlocksOfChannelsMoveNoBytes) {
   EXPECT_EQ(std::count_if(plan.steps.begin(), plan.steps.end(), moves), 0);
 }
 
+// Within a blocked Concat, whole blocks from a block on lie as in a plain one.
+TEST(Layouts, WholeBlocksKeepTheirPlace) {
+  test::network net;
+  for (const int channels : {16, 16, 8}) net.add("Conv", {1, channels, 2, 3}, {});
+  net.add_concat({1, 40, 2, 3}, {0, 1, 2});
+  const auto keeps = [&](int tensor, std::int64_t offset, tensor::layout as) {
+    return schedule::keeps_place(net.view(), tensor, 3, offset, as);
+  };
+  using enum tensor::layout;
+  EXPECT_TRUE(keeps(1, 16 * 6, blocked) && keeps(1, 16 * 6, plain));
+  EXPECT_TRUE(!keeps(1, 8 * 6, blocked) && keeps(1, 8 * 6, plain));
+  EXPECT_TRUE(!keeps(2, 32 * 6, blocked) && keeps(2, 32 * 6, plain));
+}
+
 // Rows of rows: what is put together of bands is no band itself, but the others are.
 TEST(Layouts, RowsOfRowsAreNoBands) {
   made net;
