@@ -82,7 +82,8 @@ TEST(Embed, RowsBecomeBandsWhereAllAllowIt) {
   const change table[]{
       {"a Concat that lies within another", "", [](auto& r) { r.all[rows::joined].parent = rows::input; }},
       {"a Concat whose operands all lie in place", "", [](auto& r) { r.all[rows::joined].joined = true; }},
-      {"a Concat that does not write among bands", "", [](auto& r) { r.algorithms[rows::joined].pitched = false; }},
+      {"a Concat that reads no bands", "", [](auto& r) { r.algorithms[rows::joined].pitched = false; }},
+      {"a Concat whose result is converted", "", [](auto& r) { r.algorithms[rows::joined].works = algorithm::form::first; }},
       {"another operator", "", [](auto& r) { r.layers[rows::joined].is_concat = false; }},
       {"a Concat that is not computed here", "", [](auto& r) { r.index[rows::joined] = -1; }},
       {"more images", "", [](auto& r) { r.layers[rows::joined].output.dim[0] = 2; }},
