@@ -251,6 +251,8 @@ TEST(Proofs, BordersBeforeInteriors) {
     auto& part = p.steps[s + 3].part;
     part.begin[2] > 0 ? --part.begin[2] : ++part.end[2];
   });
+  refuses("all of it again",
+          [&](auto& p, int s) { p.steps[s + 3].part = tensor::whole(all.net.layers[p.steps[s].layer].output); });
   refuses("one row twice, another never", [](auto& p, int s) {
     auto& part = p.steps[s + 3].part;
     const int by = part.begin[2] > 0 ? -1 : 1;

@@ -37,6 +37,26 @@ TEST(Borders, ATileWithTwoNeighboursAndACorner) {
   EXPECT_EQ(regions(b), (std::vector{box(16, 20, 0, 30), box(0, 16, 25, 30), box(0, 16, 0, 25)}));
 }
 
+// Of two ways to cover a corner, the one that leaves more of what is left.
+TEST(Borders, ACornerLeavesAsMuchAsPossible) {
+  const auto corner = box(23, 24, 29, 30);
+  borders below({1, 3, 24, 30}, 4, 5);
+  below.add(box(0, 1, 0, 30));
+  below.add(corner);  // 20 × 25 elements rather than 16 × 30
+  EXPECT_EQ(regions(below), (std::vector{box(0, 4, 0, 30), box(4, 24, 25, 30), box(4, 24, 0, 25)}));
+  borders right({1, 3, 24, 30}, 4, 5);
+  right.add(box(0, 24, 0, 1));
+  right.add(corner);  // 20 × 25 elements rather than 24 × 20
+  EXPECT_EQ(regions(right), (std::vector{box(20, 24, 0, 30), box(0, 20, 0, 5), box(0, 20, 5, 30)}));
+}
+
+TEST(Borders, AreNoLargerThanWhatIsWanted) {
+  borders b({1, 3, 22, 10}, 4, 5);
+  b.add(box(0, 4, 0, 10));
+  b.add(box(20, 22, 0, 10));
+  EXPECT_EQ(regions(b), (std::vector{box(0, 4, 0, 10), box(20, 22, 0, 10), box(4, 20, 0, 10)}));
+}
+
 TEST(Borders, SomethingRemains) {
   borders b({1, 3, 7, 10}, 4, 5);  // two blocks of rows
   b.add(box(0, 1, 0, 10));

@@ -101,6 +101,8 @@ TEST(Conversions, DamagedOnesAreRefused) {
       {"before the tensor is there", order, [](auto& p) { std::swap(p.steps[enter_1], p.steps[convert_1]); }},
       {"a copy whose buffer ends before the kernel", buffers, [&](auto& p) { copy_of(p, 0).last_step = convert_1; }},
       {"a copy that is not kept until it is converted", buffers, [&](auto& p) { copy_of(p, 2).last_step = sum; }},
+      {"a copy beside its buffer", buffers, [&](auto& p) { p.steps[convert_0].output.offset += 1 << 20; }},
+      {"a result in another layout beside its buffer", buffers, [&](auto& p) { operand(p, convert_sum).offset += 1 << 20; }},
       {"a copy in no buffer", buffers, [&](auto& p) { copy_of(p, 1).layer = 0; }},
       {"a copy over another one", kept,
        [&](auto& p) {

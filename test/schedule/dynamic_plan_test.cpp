@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <random>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -153,6 +154,57 @@ TEST(DynamicPlan, UnitsNeedABackendOfTheProgram) {
       "line 1, column 16: unit_without_backend: 'cpu' has no backend in this program, whose compiled mapping has no such "
       "unit: start one whose mapping has; link dice::cudnn or use a "
       "cpu unit");
+}
+
+TEST(DynamicPlan, EachProofRefuses) {
+  using net = convolutions::network;
+  const auto whole = graph::view_of<net>;
+  const meta::view<graph::any_operator> operators{schedule::detail::operators_of<net>.data(), net::size};
+  const auto mapping = placement::parse(
+      "mapping<dev<0>, layers<image, features>, dev<1>, dev<2>, replicas<range<narrow, wide>>>", net::name, whole);
+  const schedule::dynamic_plan plan(whole, mapping.values(),
+                                    algorithm::tables_of<net, algorithm::bit(algorithm::backend_of({}))>, operators,
+                                    graph::parameters_of<net>);
+  ASSERT_FALSE(plan.mistake());
+  const auto all = plan.parts();
+  std::vector<algorithm::choice> how(all.net.layers.size());
+  for (std::size_t g = 0; g < plan.algorithms().size(); ++g) how[plan.view().groups[g].anchor] = plan.algorithms()[g];
+  EXPECT_TRUE(schedule::detail::are_sound(plan.view(), all, how, whole, operators));
+
+  auto stuck = plan.view();
+  stuck.in_flight = 0;
+  EXPECT_FALSE(schedule::detail::are_sound(stuck, all, how, whole, operators));
+  auto others = plan.view();
+  std::vector<schedule::segment> segments(others.segments.begin(), others.segments.end());
+  segments[2].when = {};  // a replica's
+  others.segments = segments;
+  EXPECT_FALSE(schedule::detail::are_sound(others, all, how, whole, operators));
+  auto blocked = how;
+  for (auto& a : blocked) a.works = a.works == algorithm::form::plain ? algorithm::form::blocked : algorithm::form::plain;
+  EXPECT_FALSE(schedule::detail::are_sound(plan.view(), all, blocked, whole, operators));
+  auto wrong = all;
+  std::vector<parts::part> parts(all.parts.begin(), all.parts.end());
+  parts[0].layer = 1;  // twice there, and the input never
+  wrong.parts = parts;
+  EXPECT_FALSE(schedule::detail::are_sound(plan.view(), wrong, how, whole, operators));
+}
+
+// Two operands of a Concat at one place, which no network has: the second overwrites the first.
+TEST(DynamicPlan, AnUnsoundPlanIsRefusedUnlessItIsOnlyRated) {
+  test::network net;
+  net.add("Input", {1, 4, 2, 2}, {}).is_input = true;
+  for (int k = 0; k < 2; ++k) net.add("Conv", {1, 4, 2, 2}, {0});
+  net.add_concat({1, 8, 2, 2}, {1, 2});
+  net.add_output(3);
+  for (auto& l : net.layers) l.name = "l";
+  const std::vector<algorithm::choice> how(net.layers.size());
+  algorithm::tables tables;
+  tables.chosen[algorithm::backend_of({})] = how;
+  const auto mapping = placement::parse("mapping<dev<0>, layers<all>>", "net", net.view());
+  EXPECT_NO_THROW(schedule::dynamic_plan(net.view(), mapping.values(), tables));
+  net.edges[3].joins = 0;
+  EXPECT_THROW(schedule::dynamic_plan(net.view(), mapping.values(), tables), std::logic_error);
+  EXPECT_NO_THROW(schedule::dynamic_plan(net.view(), mapping.values(), tables, {}, {}, schedule::proofs::omitted));
 }
 
 TEST(DynamicPlan, IsMovedWithItsMapping) {

@@ -191,6 +191,40 @@ TEST(Layouts, BlocksOfChannelsMoveNoBytes) {
   EXPECT_EQ(std::count_if(plan.steps.begin(), plan.steps.end(), moves), 0);
 }
 
+// Within a blocked Concat, whole blocks from a block on lie as in a plain one.
+TEST(Layouts, WholeBlocksKeepTheirPlace) {
+  test::network net;
+  for (const int channels : {16, 16, 8}) net.add("Conv", {1, channels, 2, 3}, {});
+  net.add_concat({1, 40, 2, 3}, {0, 1, 2});
+  const auto keeps = [&](int tensor, std::int64_t offset, tensor::layout as) {
+    return schedule::keeps_place(net.view(), tensor, 3, offset, as);
+  };
+  using enum tensor::layout;
+  EXPECT_TRUE(keeps(1, 16 * 6, blocked) && keeps(1, 16 * 6, plain));
+  EXPECT_TRUE(!keeps(1, 8 * 6, blocked) && keeps(1, 8 * 6, plain));
+  EXPECT_TRUE(!keeps(2, 32 * 6, blocked) && keeps(2, 32 * 6, plain));
+}
+
+// Rows of rows: what is put together of bands is no band itself, but the others are.
+TEST(Layouts, RowsOfRowsAreNoBands) {
+  made net;
+  const ops::conv three{.channels = 40, .kernel = {3, 3}, .pads = {1, 1, 1, 1}};
+  const int image = net.input({1, 3, 8, 8});
+  const auto conv = [&] { return net.operation(three, {image}); };
+  const auto join = [&](const std::vector<int>& of) {
+    const int out = net.operation(ops::concat{.axis = 2}, of);
+    net.layers.back().is_concat = true;
+    return out;
+  };
+  const int a = conv(), b = conv(), inner = join({a, b}), c = conv();
+  net.output(net.operation(three, {join({inner, c})}));
+  const auto plan = net.plan();
+  std::vector<int> bands;
+  for (const auto& s : plan.steps)
+    if (s.what == schedule::action::compute && s.output.pitch != 0) bands.push_back(s.layer);
+  EXPECT_EQ(bands, (std::vector{a, b, c}));
+}
+
 // A single reader that cannot convert decides for all.
 TEST(Layouts, MessagesAreBlockedWhereBothRanksWorkSo) {
   for (const bool converts : {true, false}) {

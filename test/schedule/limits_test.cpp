@@ -9,7 +9,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <random>
+#include <string>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -117,6 +120,99 @@ TEST(Limits, WorkingMemoryIsGivenUp) {
   EXPECT_EQ(chosen[narrow::id].scratch_bytes, 1 << 20);
   EXPECT_LT(within(less - 1, chosen), less);
   EXPECT_EQ(chosen[narrow::id].scratch_bytes, 0);
+}
+
+// Layers that saved algorithms replace: as few as needed, whether one rank computes them or several do.
+struct replaced {
+  std::vector<algorithm::choice> fast, small, chosen;
+  std::vector<platform::device> devices{{.rank = 0}, {.rank = 1}, {.rank = 2}};
+
+  replaced() : fast(net::size), small(net::size) {
+    for (auto& a : fast) a.variant = 1;
+  }
+  /// The peak of rank 0 with this limit: it computes all layers.
+  std::int64_t alone(std::int64_t limit) {
+    chosen = fast;
+    const std::vector<int> owner(net::size, 0);
+    const std::vector<platform::device> one{{.rank = 0, .memory_limit = limit}};
+    return schedule::build_within_limits({graph::view_of<net>, owner, one, chosen, 1}, chosen, small).ranks[0].peak_bytes;
+  }
+  /// The peak of rank `rank` with this limit: ranks 1 and 2 compute the convolutions in turn, and rank 0 the rest.
+  std::int64_t in_turn(std::int64_t limit, int rank = 1) {
+    using turns =
+        mapping<dev<0>, layers<convolutions::image, convolutions::features>, dev<1>, dev<2>, replicas<range<narrow, wide>>>;
+    constexpr auto& where = placement::of<net, turns>;
+    const auto by = algorithm::method_of({});
+    algorithm::tables tables;
+    tables.chosen[by] = fast;
+    tables.smallest[by] = small;
+    auto limited = devices;
+    limited[static_cast<std::size_t>(rank)].memory_limit = limit;
+    schedule::detail::whole_algorithms whole(tables, where.view(), limited);
+    const auto out = schedule::build_split({graph::view_of<net>,
+                                            {schedule::detail::operators_of<net>.data(), net::size},
+                                            where.view(),
+                                            limited,
+                                            {},
+                                            graph::parameters_of<net>},
+                                           whole, 1);
+    chosen.assign(whole.chosen[by].begin(), whole.chosen[by].end());
+    return out.plan.ranks[rank].peak_bytes;
+  }
+  /// Those with the small algorithm.
+  std::string which() const {
+    return std::string(chosen[wide::id].variant == 0 ? "wide " : "") + (chosen[narrow::id].variant == 0 ? "narrow" : "");
+  }
+};
+
+TEST(Limits, WeightsAreGivenUpByTheByte) {
+  replaced r;
+  r.fast[wide::id].packed_bytes = 4000, r.small[wide::id].packed_bytes = 1000;
+  r.fast[narrow::id].packed_bytes = 2500, r.small[narrow::id].packed_bytes = 1000;
+  const auto check = [&](auto peak) {
+    const auto all = peak(-1);
+    for (const auto& [less, saved, which] :
+         {std::tuple{0, 0, ""}, {1, 3000, "wide "}, {3000, 3000, "wide "}, {3001, 4500, "wide narrow"}}) {
+      EXPECT_EQ(peak(all - less), all - saved) << less;
+      EXPECT_EQ(r.which(), which) << less;
+    }
+  };
+  check([&](std::int64_t limit) { return r.alone(limit); });
+  check([&](std::int64_t limit) { return r.in_turn(limit); });
+  check([&](std::int64_t limit) { return r.in_turn(limit, 2); });
+  r.in_turn(1, 0);  // the other ranks' layers do not help
+  EXPECT_EQ(r.which(), "");
+}
+
+// Layers with more than half of the largest working memory are replaced at once.
+TEST(Limits, WorkingMemoryIsGivenUpByHalves) {
+  replaced r;
+  r.fast[wide::id].scratch_bytes = 8 << 20;
+  const auto check = [&](auto peak) {
+    for (const auto& [other, which] : {std::pair{4 << 20, "wide "}, {(4 << 20) + 1, "wide narrow"}}) {
+      r.fast[narrow::id].scratch_bytes = other;
+      const auto all = peak(-1), less = peak(all - 1);
+      EXPECT_LT(less, all);
+      EXPECT_EQ(r.which(), which);
+      EXPECT_EQ(peak(all), all);
+      EXPECT_EQ(r.which(), "");
+      EXPECT_LE(peak(less - 1), less);
+      EXPECT_EQ(r.which(), "wide narrow");
+    }
+  };
+  check([&](std::int64_t limit) { return r.alone(limit); });
+  check([&](std::int64_t limit) { return r.in_turn(limit); });
+}
+
+// Small algorithms that need more memory are taken back.
+TEST(Limits, NothingIsReplacedInVainInTurn) {
+  replaced r;
+  r.fast[wide::id].packed_bytes = 2000;
+  r.small[wide::id] = {.packed_bytes = 1000, .scratch_bytes = 1 << 20};
+  const auto all = r.in_turn(-1);
+  EXPECT_EQ(r.in_turn(100), all);
+  EXPECT_EQ(r.which(), "");
+  EXPECT_EQ(r.in_turn(all), all);
 }
 
 // A rank that takes its fastest algorithms back, because others gain nothing, leaves those of other ranks.

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <functional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -101,6 +103,12 @@ TEST(Proofs, MessagesMatchRefuses) {
            {"a byte too many", [](auto& p) { ++p.messages[0].bytes; }},
            {"two types of elements", [](auto& p) { p.messages[0].at_receiver.element = tensor::number::int32; }},
            {"two layouts", [](auto& p) { p.messages[0].at_receiver.layout = tensor::layout::blocked; }},
+           {"a band of rows",
+            [](auto& p) {
+              auto& m = p.messages[0];
+              m.at_sender.pitch = m.at_receiver.pitch = 32;
+              m.bytes = tensor::bytes(tensor::shape{1, 4, 4, 4}, m.at_sender.stored());
+            }},
            {"scratch at the sender", [](auto& p) { p.messages[0].at_sender.where = space::scratch; }},
            {"scratch at the receiver", [](auto& p) { p.messages[0].at_receiver.where = space::scratch; }},
            {"a send by the other rank", [](auto& p) { std::swap(p.steps[to_1], p.steps[five]); }},
@@ -116,6 +124,7 @@ TEST(Proofs, MessagesMatchRefuses) {
 TEST(Proofs, ReadsFollowWritesRefuses) {
   refuses([](const auto& plan, const auto& net) { return schedule::reads_follow_writes(plan, net); },
           {{"a step that computes a region only", [](auto& p) { --p.steps[two].part.end[1]; }},
+           {"a layer of another rank", [](auto& p) { p.owner[2] = 1; }},
            {"an operand computed later", [](auto& p) { std::swap(p.steps[enter], p.steps[one]); }},
            {"a residual computed later",
             [](auto& p) {
@@ -128,6 +137,12 @@ TEST(Proofs, ReadsFollowWritesRefuses) {
            {"an operand of another rank that is not received",
             [](auto& p) { p.steps[at_1] = {.what = action::enter, .layer = 5}; }},
            {"an operand that nobody writes", [](auto& p) { p.steps[enter].layer = 7; }}});
+}
+
+TEST(Proofs, NoStepReadsItsOwnResult) {
+  sample s;
+  s.net.edges[0].from = 1;
+  EXPECT_FALSE(schedule::reads_follow_writes(s.plan.view(), s.net.view()));
 }
 
 TEST(Proofs, PlacesMatchRefuses) {
@@ -202,6 +217,63 @@ TEST(Proofs, BuffersDisjointRefuses) {
             }}});
 }
 
+/// Whether these buffers of a rank with steps 0 to 3 are disjoint: each of 64 bytes or more, its place in units of 64 bytes.
+struct piece {
+  int at, first, last, units = 1;
+};
+bool disjoint(const std::vector<piece>& all, space where = space::frame, int steps_of_segment = 4) {
+  built_plan p;
+  p.ranks.push_back({.last_step = 4, .last_segment = 4 / steps_of_segment, .frame_bytes = 4096, .scratch_bytes = 4096});
+  p.ranks[0].last_buffer = static_cast<int>(all.size());
+  for (int s = 0; s < 4; ++s) p.steps.push_back({});
+  for (int s = 0; s < 4; s += steps_of_segment) p.segments.push_back({s, s + steps_of_segment});
+  for (const auto& b : all)
+    p.buffers.push_back(
+        {.at = {.where = where, .offset = 64 * b.at}, .bytes = 64 * b.units, .first_step = b.first, .last_step = b.last});
+  return schedule::buffers_disjoint(p.view(), {});
+}
+/// The same with another one.
+bool disjoint(std::vector<piece> all, const piece& one) {
+  all.push_back(one);
+  return disjoint(all);
+}
+
+TEST(Proofs, BuffersThatEndInBetweenMakeRoom) {
+  EXPECT_TRUE(disjoint({{0, 1, 1}, {0, 2, 2}, {0, 3, 3}}));
+  EXPECT_FALSE(disjoint({{0, 1, 2}, {0, 2, 2}}));
+  EXPECT_FALSE(disjoint({{0, 1, 1}, {4, 1, 2}, {4, 2, 2}}));
+}
+
+TEST(Proofs, BuffersThatLiveToTheEndStay) {
+  // In this order they become one, several, and one again.
+  const std::vector<piece> all{{1, 1, 3}, {2, 1, 3}, {0, 1, 3}, {8, 1, 3}, {6, 1, 3}, {12, 1, 1}, {7, 1, 3}, {4, 2, 3}};
+  EXPECT_TRUE(disjoint(all));
+  for (const int at : {0, 1, 2, 4, 6, 7, 8}) EXPECT_FALSE(disjoint(all, {at, 3, 3})) << at;
+  for (const int at : {3, 5, 9, 12}) EXPECT_TRUE(disjoint(all, {at, 3, 3})) << at;
+  EXPECT_FALSE(disjoint(all, {3, 3, 3, 2}));
+  EXPECT_FALSE(disjoint(all, {5, 3, 3, 2}));
+  EXPECT_TRUE(disjoint(all, {9, 3, 3, 4}));
+}
+
+TEST(Proofs, BuffersThatLiveFromTheBeginningMakeRoom) {
+  const std::vector<piece> all{{0, 0, 1}, {1, 0, 3}, {2, 0, 2},
+                               {4, 0, 1}, {5, 0, 2}, {3, 0, 1}};  // the last one below others
+  EXPECT_TRUE(disjoint(all));
+  for (const int at : {0, 1, 2, 3, 4, 5}) EXPECT_FALSE(disjoint(all, {at, 1, 1})) << at;
+  for (const int at : {1, 2, 5}) EXPECT_FALSE(disjoint(all, {at, 2, 2})) << at;
+  for (const int at : {0, 3, 4, 6}) EXPECT_TRUE(disjoint(all, {at, 2, 2})) << at;
+  EXPECT_FALSE(disjoint(all, {0, 3, 3, 2}));
+  EXPECT_TRUE(disjoint(all, {2, 3, 3, 4}));
+  EXPECT_FALSE(disjoint(all, {3, 2, 2, 3}));
+}
+
+TEST(Proofs, ScratchEndsWithItsSegment) {
+  for (const auto& [first, last, fits] : {std::tuple{0, 1, true}, {1, 1, true}, {1, 2, false}, {2, 3, true}, {3, 3, true}}) {
+    EXPECT_EQ(disjoint({{0, first, last}}, space::scratch, 2), fits) << first << last;
+    EXPECT_TRUE(disjoint({{0, first, last}}, space::frame, 2));
+  }
+}
+
 /// Moves what step `s` writes by `bytes`, and with it what reads it there.
 void move_result(built_plan& p, int s, std::int64_t bytes) {
   const auto before = p.steps[s].output;
@@ -225,6 +297,17 @@ TEST(Proofs, PlacesInBuffersRefuses) {
                 if (p.operands[k] == at) p.operands[k].offset += schedule::alignment;
               at.offset += schedule::alignment;
             }},
+           {"an input entered elsewhere", [](auto& p) { p.steps[enter].output.offset += 1 << 20; }},
+           {"a result written elsewhere", [](auto& p) { p.steps[two].output.offset += 1 << 20; }},
+           {"a message received elsewhere", [](auto& p) { p.messages[0].at_receiver.offset += 1 << 20; }},
+           {"a result in the buffer of another tensor that is alive",
+            [](auto& p) {
+              const auto before = p.steps[two].output;
+              for (auto& o : p.operands)
+                if (o == before) o = p.steps[one].output;
+              p.steps[two].output = p.steps[one].output;
+            }},
+           {"working memory of a step that computes nothing", [](auto& p) { p.buffers[buffer_of(p, 0)].layer = -1; }},
            {"a tensor read when its buffer has ended", [](auto& p) { p.buffers[buffer_of(p, 1)].last_step = one; }},
            {"a tensor written before its buffer begins",
             [](auto& p) { p.buffers[buffer_of(p, 1)].first_step = p.buffers[buffer_of(p, 1)].last_step; }},
@@ -242,12 +325,14 @@ TEST(Proofs, PlacesInBuffersRefuses) {
             }}});
 }
 
-/// Puts tensor `layer`, which `what` writes, where the result of step `onto` lies, and drops its buffer.
-void share(built_plan& p, int layer, schedule::place& what, int onto) {
+/// Puts tensor `layer`, which `what` writes, `bytes` behind the result of step `onto`, and drops its buffer.
+void share(built_plan& p, int layer, schedule::place& what, int onto, std::int64_t bytes = 0) {
   const auto before = what;
+  auto after = p.steps[onto].output;
+  after.offset += bytes;
   for (auto& o : p.operands)
-    if (o == before) o = p.steps[onto].output;
-  what = p.steps[onto].output;
+    if (o == before) o = after;
+  what = after;
   p.buffers[buffer_of(p, layer)].layer = -1;
 }
 
@@ -262,6 +347,12 @@ TEST(Proofs, KeptUntilReadRefuses) {
               p.buffers[buffer_of(p, 0)].last_step = six;
             }},
            {"a result over a tensor that may still be sent", [](auto& p) { share(p, 6, p.steps[six].output, sum); }},
+           {"a result over a tensor that is not the last one in its buffer",
+            [](auto& p) {
+              p.buffers[buffer_of(p, 1)].bytes = 512;
+              share(p, 2, p.steps[two].output, one, 256);
+              share(p, 4, p.steps[sum].output, one);
+            }},
            {"a result outside all buffers", [](auto& p) {
               p.buffers[buffer_of(p, 2)].layer = -1;
               move_result(p, two, 4096);
@@ -289,12 +380,45 @@ TEST(Proofs, ReplicasOfASetShareTheirPlace) {
   EXPECT_FALSE(kept({}, {}));
 }
 
+// Where views of blocked tensors and Concats of them lie: two blocks of two rows of three elements each.
+TEST(Proofs, WhatIsWrittenByOperandsLiesWhereTheyDo) {
+  static constexpr std::int64_t block = 16 * 2 * 3, bytes = 4 * block;
+  test::network net;
+  for (int k = 0; k < 3; ++k) net.add("Conv", {1, 16, 2, 3}, {});
+  net.add_concat({1, 32, 2, 3}, {0, 1});
+  net.add_view("Slice", {1, 16, 2, 3}, 3, block);
+  net.add("Conv", {1, 16, 2, 3}, {0});
+  net.add_view("Reshape", {1, 96}, 0, 0);
+  const auto at = [&](int layer, tensor::layout as, std::int64_t gap = 0) {
+    const schedule::place none{.offset = schedule::detail::unknown};
+    meta::array<schedule::place> places(net.size(), none);
+    places[0] = {.layout = as, .offset = 64};
+    places[1] = {.layout = as, .offset = 64 + bytes + gap};
+    return schedule::detail::written_at(layer, places, net.view()).offset;
+  };
+  using schedule::detail::nowhere;
+  using enum tensor::layout;
+  for (const auto as : {plain, blocked}) {
+    EXPECT_EQ(at(3, as), 64);
+    EXPECT_EQ(at(4, as), 64 + bytes);
+    EXPECT_EQ(at(3, as, bytes), nowhere);  // a gap between the two
+    EXPECT_EQ(at(5, as), nowhere);         // which a kernel should have written
+    EXPECT_EQ(at(6, as), as == plain ? 64 : nowhere);
+  }
+  net.edges[1].from = 2;  // which nobody writes
+  EXPECT_EQ(at(3, plain), nowhere);
+  EXPECT_EQ(at(4, plain), nowhere);
+  net.edges[1] = {.from = 1, .to = 3, .joins = 16 * 3};  // half a block
+  EXPECT_EQ(at(3, plain, -bytes / 2), 64);
+  EXPECT_EQ(at(3, blocked, -bytes / 2), nowhere);
+}
+
 /// Bands of rows in planes of eight rows of four elements: of three rows and of five, which are neighbours.
 TEST(Proofs, BandsOfOneTensorAreApart) {
   for (const auto layout : {tensor::layout::plain, tensor::layout::blocked}) {
     const std::int64_t lanes = layout == tensor::layout::blocked ? 16 : 1, row = 4 * lanes;
     test::network net;
-    for (const std::int64_t rows : {3, 5, 6}) net.add("Conv", {1, 2 * lanes, rows, 4}, {});
+    for (const std::int64_t rows : {3, 5, 6}) net.add("Conv", {1, 4 * lanes, rows, 4}, {});
     const auto band = [&](int tensor, std::int64_t first) {
       return schedule::detail::content{.tensor = tensor,
                                        .first = 0,
@@ -316,7 +440,8 @@ TEST(Proofs, BandsOfOneTensorAreApart) {
     EXPECT_FALSE(apart(band(0, 0), band(2, 3)));
     EXPECT_FALSE(apart(band(0, 0), band(0, 0)));
     EXPECT_TRUE(apart(band(0, 0), band(1, 8 + 3)));  // in another plane of the same rows
-    EXPECT_TRUE(apart(band(0, 0), band(0, 80)));     // elsewhere
+    EXPECT_TRUE(apart(band(0, 0), band(1, 16 + 3)));
+    EXPECT_TRUE(apart(band(0, 0), band(0, 80)));  // elsewhere
     auto other = band(1, 3);
     other.at.pitch *= 2;
     EXPECT_FALSE(apart(band(0, 0), other));

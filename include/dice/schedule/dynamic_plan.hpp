@@ -24,6 +24,19 @@ namespace dice::schedule {
 /// Whether a plan is proved to be sound. One that is only rated need not be.
 enum class proofs : bool { omitted, made };
 
+namespace detail {
+
+/// Whether all proofs of a plan hold. `algorithms`: of each layer as the anchor of a group; `whole` and `operators`: of the
+/// network whose parts they are, if it is a network of parts.
+[[gnu::cold]] inline bool are_sound(const plan_view& p, const parts::parts_view& all,
+                                    meta::view<algorithm::choice> algorithms, const graph::network_view& whole,
+                                    meta::view<graph::any_operator> operators) {
+  return sound(p, all.net, all.parts) && turns_match(p, all) && layouts_fit(p, all.net, algorithms) &&
+         (all.parts.empty() || parts::parts_match(whole, operators, all));
+}
+
+}  // namespace detail
+
 /// A plan for a network and the algorithms of a program, or the mapping's first mistake. Can be moved, not copied. Its cores
 /// and host names refer to the mapping's memory.
 class dynamic_plan {
@@ -54,9 +67,7 @@ class dynamic_plan {
       plan_ = build({net, where.view().owner, devices_, by_layer, in_flight}, tables, by_layer);
       parts_.net = net;
     }
-    if (wanted == proofs::made && (!sound(plan_.view(), parts_.net, parts_.parts) || !turns_match(plan_.view(), parts_) ||
-                                   !layouts_fit(plan_.view(), parts_.net, by_layer) ||
-                                   (!parts_.parts.empty() && !parts::parts_match(net, operators, parts_))))
+    if (wanted == proofs::made && !detail::are_sound(plan_.view(), parts_, by_layer, net, operators))
       throw std::logic_error("internal error, please report: the plan of this mapping is unsound");
     if ((mistake_ = check_limits(plan_.view(), devices_))) return;
     for (const auto& g : plan_.groups) algorithms_.push_back(by_layer[g.anchor]);

@@ -166,9 +166,8 @@ constexpr bool kept_until_read(const plan_view& p, const graph::network_view& ne
       auto& last = last_in.first[c.buffer - r.first_buffer];
       for (int k = last; k >= 0; k = before.first[k]) {
         const auto& other = list.first[k];
-        if (other.last < c.first || c.last < other.first || detail::apart(other, c, net) ||
-            never_together(other.tensor, c.tensor) || detail::takes_over(other, c, p, net) ||
-            detail::takes_over(c, other, p, net) || detail::has_all_of(other.tensor, other.at, c.tensor, c.at, net) ||
+        if (other.last < c.first || detail::apart(other, c, net) || never_together(other.tensor, c.tensor) ||
+            detail::takes_over(other, c, p, net) || detail::has_all_of(other.tensor, other.at, c.tensor, c.at, net) ||
             detail::has_all_of(c.tensor, c.at, other.tensor, other.at, net))
           continue;
         return false;
