@@ -27,8 +27,11 @@ class Nearest(unittest.TestCase):
 
     def test_a_file_of_mutants_alone(self):
         how, commands = self.of('tools/dice-run/deploy.cpp')
-        self.assertEqual(how, 'its mutants must fail')
-        self.assertIn("cmake --build build && ctest --test-dir build -R 'dice_run.Deploy'", commands)
+        self.assertEqual(how, 'must fail for its mutants')
+        self.assertIn("cmake --build build && ctest --test-dir build --no-tests=error -R 'dice_run.Deploy'", commands)
+        self.assertEqual(self.of('include/dice/cost/check.hpp')[1], ['cmake --build build --target test_partition'])
+        self.assertIn("cmake --build build --target test_kernels && build/test/kernels/test_kernels --gtest_filter='elementwise/*.of_nan'",
+                      self.of('include/dice/kernels/detail/arithmetic.hpp')[1])
 
     def test_every_file_has_one(self):
         for path in known.sources:

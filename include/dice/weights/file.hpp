@@ -69,8 +69,11 @@ class file {
   /// SHA-256 of the model's file.
   const std::string& model_digest() const { return model_digest_; }
   std::int64_t data_bytes() const { return bytes_; }
-  /// As the header lists them, in the order of the data.
-  const std::vector<stored_tensor>& tensors() const { return tensors_; }
+  /// As the header lists them, in the order of the data. Throws files::error unless their digests give content().
+  [[gnu::cold]] const std::vector<stored_tensor>& tensors() const {
+    check_digests();
+    return tensors_;
+  }
 
   /// Reads a tensor and compares it with its digest. Throws files::error.
   [[gnu::cold]] void verify(const stored_tensor& t) const {
@@ -92,6 +95,13 @@ class file {
   static constexpr std::int64_t longest_header = std::int64_t{256} << 20;
 
   [[noreturn]] void fail(const std::string& why) const { in_.fail(why); }
+
+  [[gnu::cold]] void check_digests() const {
+    if (digest_of(tensors_) != content_)
+      fail(
+          "is damaged, or was not written by this onnx2hpp: the digests of its tensors do not give the file's digest; copy "
+          "it again, or let onnx2hpp write it again");
+  }
 
   [[gnu::cold]] void check(std::string_view network, const graph::weights_file& wanted) {
     const std::int64_t size = in_.size();
@@ -137,11 +147,7 @@ class file {
     for (auto& t : found->tensors)
       if (const auto sum = found->metadata.find("sha256." + t.name); sum != found->metadata.end())
         if (t.begin < t.end && t.end <= bytes_) tensors_.push_back({std::move(t.name), t.begin, t.end, sum->second});
-    // Also if a tool has reordered them: the program knows only where they lie.
-    if (!tensors_.empty() && digest_of(tensors_) != content_)
-      fail(
-          "is damaged, or was not written by this onnx2hpp: the digests of its tensors do not give the file's digest; copy "
-          "it again, or let onnx2hpp write it again");
+    if (!tensors_.empty()) check_digests();  // another tool may have moved them: the program knows only where they lie
     if (data_ % 64) fail("has its data at byte " + std::to_string(data_) + ", not aligned to 64 bytes" + remedy);
   }
 
