@@ -16,6 +16,7 @@
 
 #include <gtest/gtest.h>
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -225,6 +226,24 @@ TEST(Splits, ReplicasAreMeasuredOnce) {
 #ifdef DICE_WITH_OPENMP
   EXPECT_EQ(count(table, " 12.000"), 2) << table;  // three of the convolutions' groups, three behind them
 #endif
+}
+
+/// A layer's time is that of its parts, without what cuts them out and puts them together.
+TEST(Splits, PiecesAreNoTimeOfTheirLayers) {
+  const auto mapped = under(
+      "mapping<dev<0>, layers<picture>, ranks<0>, dev<1>, rows<range<conv1, pool3>>, ranks<0>, layers<from<flatten>>>");
+  const auto& p = mapped.it->program();
+  const std::vector<double> ms(p.plan.groups.size(), 1);
+  std::map<std::string_view, int> own;
+  int pieces = 0;
+  for (const auto& g : p.plan.groups) {
+    if (p.is_own(g.anchor)) ++own[p.network_layers().layers[p.whole(g.anchor)].name];
+    else ++pieces;
+  }
+  EXPECT_GT(pieces, 0);
+  const auto times = measure::detail::layer_times(p, ms);
+  EXPECT_EQ(times.size(), own.size());
+  for (const auto& [layer, time] : times) EXPECT_EQ(time, own[layer]) << layer;
 }
 
 /// Drawings show what is computed, not how it is cut out and put together, and a line for each two nodes.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace {
 
@@ -41,6 +42,25 @@ TEST(cut_units, are_what_one_kernel_computes) {
   const auto& s = cost::setting_of<net, two>;
   const auto& c = p.kinds[0];
   EXPECT_EQ(c.seconds[p.cut_unit_of[1] + 1] - c.seconds[p.cut_unit_of[1]], s.seconds[0][1]);
+}
+
+TEST(problem, has_equal_hosts_whose_boards_and_connections_are_the_same) {
+  const auto alike = []<class Cluster>(Cluster) {
+    cost::problem p;
+    cost::set_hosts(p, platform::cluster_values<Cluster>::view);
+    return std::vector<int>(p.host_kind.begin(), p.host_kind.end());
+  };
+  using all = connection<mbit_per_s<940>, us<150>>;
+  using a = host<"a", slow>;
+  using b = host<"b", slow>;
+  EXPECT_EQ(alike(cluster<a, b, host<"c", quick>, all>{}), (std::vector{0, 0, 2}));
+  // A connection to a host after them, one between the two, and one to a host before them.
+  EXPECT_EQ(alike(cluster<a, b, host<"c", quick>, all, connection<between<"b", "c">, mbit_per_s<10>, us<150>>>{}),
+            (std::vector{0, 1, 2}));
+  EXPECT_EQ(alike(cluster<a, b, host<"c", quick>, all, connection<between<"a", "b">, mbit_per_s<10>, us<150>>>{}),
+            (std::vector{0, 0, 2}));
+  EXPECT_EQ(alike(cluster<host<"c", quick>, a, b, all, connection<between<"b", "c">, mbit_per_s<10>, us<150>>>{}),
+            (std::vector{0, 1, 2}));
 }
 
 TEST(predicted, follows_its_equations) {

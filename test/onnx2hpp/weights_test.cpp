@@ -104,6 +104,24 @@ TEST(Weights, ANetworkWithoutAnyHasAnEmptyFile) {
   EXPECT_EQ(bytes.size(), 8 + size);
 }
 
+TEST(Weights, LongOnesWithFactorsOfRows) {
+  // 1.1 million elements: more than are handled at once.
+  constexpr std::int64_t rows = 1100, columns = 1000;
+  std::vector<float> values(rows * columns), factors(rows);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 4099);
+  for (std::size_t r = 0; r < factors.size(); ++r) factors[r] = static_cast<float>(r % 5 + 1);
+  builder b;
+  b.input("x", {1, columns, 1, 1}).output("y");
+  b.floats("w", {rows, columns, 1, 1}, values).floats("k", {rows, 1, 1}, factors);
+  b.node("Conv", {"x", "w"}, {"c"});
+  b.node("Mul", {"c", "k"}, {"y"});
+  const auto net = convert(b);
+  EXPECT_EQ(operators(net), "Conv");
+  const auto out = written(net);
+  ASSERT_EQ(out.size(), values.size());
+  for (std::size_t i = 0; i < out.size(); ++i) ASSERT_EQ(out[i], values[i] * factors[i / columns]) << i;
+}
+
 TEST(Weights, LongTransposedAndScaledOnes) {
   // Longer than the blocks in which weights are written.
   constexpr std::int64_t rows = 3000, columns = 1100;
