@@ -167,6 +167,9 @@ static_assert(mistake<on_two<rows<all, shares<>>>> == E::shares_do_not_fit_ranks
 static_assert(mistake<on_two<rows<foreign, exchange_every<0>>>> == E::exchange_every_not_positive);
 static_assert(mistake<on_two<rows<>>> == E::empty_layer_list);
 static_assert(mistake<on_two<rows<sample::image>>> == E::layer_in_two_lists);
+// The error names the first rank of each run.
+constexpr auto twice = place::found<net, mapping<dev<1>, dev<0>, rows<sample::conv1>, dev<2>, layers<all>>>;
+static_assert(twice.what == E::layer_in_two_lists && twice.ranks[0] == 1 && twice.ranks[1] == 2);
 static_assert(mistake<mapping<dev<0>, dev<1>, rows<sample::image>>> == E::layer_without_device);
 template <class... Work>
 using all_on_two = mapping<dev<0>, dev<1>, Work..., ranks<0>, layers<sample::flatten1, sample::fc1, sample::scores>>;
