@@ -60,14 +60,14 @@ class by_dice {
   by_dice(const layer& l, const float* weights, const float* bias)
       : layer_(l),
         how_(algorithm::choose_openmp(l.op, {&l.in, 1}, result_)),
-        stored_(how_.works == algorithm::form::first ? tensor::layout::plain : tensor::layout::blocked),
-        input_(random(tensor::elements(l.in, stored_))) {
+        stored_{.layout = how_.works == algorithm::form::first ? tensor::layout::plain : tensor::layout::blocked},
+        input_(random(tensor::elements(l.in, stored_.layout))) {
     const std::vector<const void*> parameters{weights, bias};
     by_.pack(what_, parameters, packed_.get());
   }
 
   void run() const {
-    const float* inputs[] = {input_.get()};
+    const void* inputs[] = {input_.get()};
     by_.run(what_, {.inputs = inputs,
                     .output = output_.get(),
                     .parameters = nullptr,
@@ -92,15 +92,15 @@ class by_dice {
   }();
   tensor::shape result_ = layer_.result();
   algorithm::choice how_;
-  tensor::layout stored_;
+  tensor::storage stored_;
   kernels::functions by_ = kernels::functions_for(kernels::openmp::backend{}, op_, {&layer_.in, 1}, result_);
   kernels::task what_{.op = &op_,
                       .inputs = {&layer_.in, 1},
                       .result = result_,
                       .activation = {graph::activation::kind::relu},
                       .how = how_,
-                      .layouts = {&stored_, 1},
-                      .output = tensor::layout::blocked};
+                      .stored = {&stored_, 1},
+                      .output = {.layout = tensor::layout::blocked}};
   block_of<float> input_, output_ = allocate<float>(tensor::elements(result_, tensor::layout::blocked));
   block_of<std::byte> packed_ = allocate<std::byte>(how_.packed_bytes), scratch_ = allocate<std::byte>(how_.scratch_bytes);
 };
