@@ -84,7 +84,7 @@ template <class Net> class engine {
     for (const auto& parameters : program_.parameters) out.push_back({.parameters = parameters});
     return out;
   }
-  const float* parameter(int k) const { return store_.plain(static_cast<int>(at_))[k]; }
+  const float* parameter(int k) const { return static_cast<const float*>(store_.plain(static_cast<int>(at_))[k]); }
 
   template <class F> void each_operand(const dice::schedule::group& g, F f) const {
     for (const auto& e : program_.layers.into(g.anchor)) f(e.from);
