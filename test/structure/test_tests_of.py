@@ -27,9 +27,11 @@ class Nearest(unittest.TestCase):
 
     def test_a_file_of_mutants_alone(self):
         how, commands = self.of('tools/dice-run/deploy.cpp')
-        self.assertEqual(how, 'must fail for its mutants')
+        self.assertEqual(how, 'fail for its mutants')
         self.assertIn("cmake --build build && ctest --test-dir build --no-tests=error -R 'dice_run.Deploy'", commands)
-        self.assertEqual(self.of('include/dice/cost/check.hpp')[1], ['cmake --build build --target test_partition'])
+        how, commands = self.of('include/dice/cost/check.hpp')  # its mutants do not compile
+        self.assertTrue(how.startswith('include it through') and any('--gtest_filter' in c for c in commands), (how, commands))
+        self.assertEqual(self.of('tools/onnx2hpp/ops/hard_swish.cpp')[1], ['ctest --test-dir build --no-tests=error -R onnx2hpp'])
         self.assertIn("cmake --build build --target test_kernels && build/test/kernels/test_kernels --gtest_filter='elementwise/*.of_nan'",
                       self.of('include/dice/kernels/detail/arithmetic.hpp')[1])
 
