@@ -22,29 +22,29 @@ struct depthwise_row {
   const epilogue* finish;
 };
 
-/// Adds the products of one row of the window and of the input, where the window has three columns without dilation. Loads
-/// what neighbouring pixels share only once. `from`: column `at` of the input; with `Border` this and the last one may lie
-/// outside, and count as zeros.
-template <int Stride, bool Border, int Pixels>
-[[gnu::always_inline]] inline void add_three_taps(vec (&sum)[Pixels], const float* from, std::int64_t at,
-                                                  std::int64_t columns, const float* weights) {
-  constexpr int n = (Pixels - 1) * Stride + 3;
-  vec in[n];
-  in[0] = Border && at < 0 ? vec{} : load(from);
+/// Adds the products of one row of the window and of the input, where the window has Taps columns without dilation: each
+/// number is loaded once for all pixels that share it. `from`: column `at` of the input. The first and the last Taps / 2
+/// columns may lie outside, and count as zeros.
+template <int Stride, int Taps, int Pixels>
+[[gnu::always_inline]] inline void add_row(vec (&sum)[Pixels], const float* from, std::int64_t at, std::int64_t columns,
+                                           const float* weights) {
+  constexpr int n = (Pixels - 1) * Stride + Taps, halo = Taps / 2;
+  vec w[Taps];
   DICE_UNROLL
-  for (int i = 1; i + 1 < n; ++i) in[i] = load(from + i * block);
-  in[n - 1] = Border && at + n > columns ? vec{} : load(from + (n - 1) * block);
+  for (int k = 0; k < Taps; ++k) w[k] = load(weights + k * block);
   DICE_UNROLL
-  for (int k = 0; k < 3; ++k) {
-    const vec w = load(weights + k * block);
+  for (int i = 0; i < n; ++i) {
+    vec in{};
+    if ((i >= halo || at + i >= 0) && (i < n - halo || at + i < columns)) in = load(from + i * block);
     DICE_UNROLL
-    for (int p = 0; p < Pixels; ++p) sum[p] = fma(w, in[p * Stride + k], sum[p]);
+    for (int p = 0; p < Pixels; ++p)
+      if (const int k = i - p * Stride; k >= 0 && k < Taps) sum[p] = fma(w[k], in, sum[p]);
   }
 }
 
-/// Computes pixels from x on, Stride apart in the input (0: the layer's stride). With `Border`, taps outside the input count
-/// as zeros. `Three`: as add_three_taps expects.
-template <int Pixels, int Stride, bool Border, bool Three, class F>
+/// Computes pixels from x on, Stride apart in the input (0: the layer's stride). Taps: as add_row expects, or 0 for any
+/// window. With `Border`, taps outside the input count as zeros; they do in any case if add_row computes them.
+template <int Pixels, int Stride, int Taps, bool Border, class F>
 [[gnu::always_inline]] inline void depthwise_tile(const depthwise_row& r, std::int64_t x, const F& activation) {
   const auto& f = *r.form;
   const auto stride = Stride ? Stride : f.x.stride;
@@ -60,9 +60,9 @@ template <int Pixels, int Stride, bool Border, bool Three, class F>
       weights += f.x.kernel * block;
       continue;
     }
-    if constexpr (Three) {
-      add_three_taps<Stride, Border>(sum, from, left, columns, weights);
-      weights += 3 * block;
+    if constexpr (Taps > 0) {
+      add_row<Stride, Taps>(sum, from, left, columns, weights);
+      weights += Taps * block;
       continue;
     }
     auto at = left;
@@ -89,7 +89,7 @@ template <int Pixels, int Stride, bool Border, bool Three, class F>
 
 /// Computes pixels [begin, end) of the row, in steps of two sizes, the rest one by one. The last step may overlap the one
 /// before.
-template <int Stride, bool Three = false>
+template <int Stride, int Taps>
 DICE_SHARED void depthwise_pixels(const depthwise_row& r, std::int64_t begin, std::int64_t end) {
   // Where a product cannot read memory, loads are shared.
   constexpr int small = 7, large = platform::vector_registers >= 32 && !multiplies_by_lane ? 14 : small;
@@ -100,24 +100,25 @@ DICE_SHARED void depthwise_pixels(const depthwise_row& r, std::int64_t begin, st
   const auto last = fits < 0 ? 0 : fits / f.x.stride + 1;
   with_activation(
       *r.finish, [&](const auto& activation) __attribute__((always_inline)) {
-        auto v = r;
-        for (int lane = 0; lane < block;
-             lane += width, v.input += width, v.weights += width, v.bias += width, v.output += width) {
-          const auto step = [&]<int Pixels>(std::int64_t x) __attribute__((always_inline)) {
-            if (x >= first && x + Pixels <= last) depthwise_tile<Pixels, Stride, false, Three>(v, x, activation);
-            else depthwise_tile<Pixels, Stride, true, Three>(v, x, activation);
-          };
-          auto x = begin;
-          if constexpr (Stride > 0) {
-            for (; x + large <= end; x += large) step.template operator()<large>(x);
-            if (const auto rest = end - x; rest > 0 && end - begin >= small) {
-              if (rest > small) step.template operator()<small>(x);
-              step.template operator()<small>(end - small);
-              x = end;
-            }
+        const auto step = [&]<int Pixels>(std::int64_t x) __attribute__((always_inline)) {
+          const bool inside = x >= first && x + Pixels <= last;
+          auto v = r;
+          for (int lane = 0; lane < block;
+               lane += width, v.input += width, v.weights += width, v.bias += width, v.output += width) {
+            if (Taps == 0 && inside) depthwise_tile<Pixels, Stride, Taps, false>(v, x, activation);
+            else depthwise_tile<Pixels, Stride, Taps, true>(v, x, activation);
           }
-          for (; x < end; ++x) step.template operator()<1>(x);
+        };
+        auto x = begin;
+        if constexpr (Stride > 0) {
+          for (; x + large <= end; x += large) step.template operator()<large>(x);
+          if (const auto rest = end - x; rest > 0 && end - begin >= small) {
+            if (rest > small) step.template operator()<small>(x);
+            step.template operator()<small>(end - small);
+            x = end;
+          }
         }
+        for (; x < end; ++x) step.template operator()<1>(x);
       });
   finish_pixels(*r.finish, r.output + begin * block, static_cast<int>(end - begin), block);
 }
@@ -125,11 +126,19 @@ DICE_SHARED void depthwise_pixels(const depthwise_row& r, std::int64_t begin, st
 /// All images and channels, as far as `w` goes. `packed`: weights (block, tap, channel), then the bias.
 inline void convolve_depthwise(const algorithm::convolution& form, const window& w, const call& c, const epilogue& e) {
   const float* packed = reinterpret_cast<const float*>(c.packed);
-  auto row = form.x.stride == 1 ? &depthwise_pixels<1> : form.x.stride == 2 ? &depthwise_pixels<2> : &depthwise_pixels<0>;
-  if constexpr (multiplies_by_lane)
-    if (form.x.kernel == 3 && form.x.dilation == 1 && form.x.stride <= 2 && form.x.pad <= 1 &&
-        (form.x.out - 1) * form.x.stride - form.x.pad + 2 <= form.x.in)
-      row = form.x.stride == 1 ? &depthwise_pixels<1, true> : &depthwise_pixels<2, true>;
+  const auto& x = form.x;
+  const auto taps_of = [&]<int Stride>(std::integral_constant<int, Stride>) {
+    const auto halo = x.kernel / 2;
+    if (x.dilation == 1 && x.pad <= halo && (x.out - 1) * Stride - x.pad + x.kernel - halo <= x.in) {
+      if (x.kernel == 3) return &depthwise_pixels<Stride, 3>;
+      if (x.kernel == 5) return &depthwise_pixels<Stride, 5>;
+      if (x.kernel == 7) return &depthwise_pixels<Stride, 7>;
+    }
+    return &depthwise_pixels < Stride == 1 ? 1 : 0, 0 > ;
+  };
+  const auto row = x.stride == 1   ? taps_of(std::integral_constant<int, 1>())
+                   : x.stride == 2 ? taps_of(std::integral_constant<int, 2>())
+                                   : &depthwise_pixels<0, 0>;
   const auto blocks = form.out_blocks(), taps = form.taps();
   const float* bias = packed + form.weight_elements();
   const auto planes = form.images * blocks;
