@@ -24,27 +24,26 @@ template <int Lanes> void copy_strided(float* to, const float* from, std::int64_
 template <int Lanes>
 DICE_SHARED void pad(const algorithm::convolution& form, std::int64_t first, std::int64_t rows, const float* from,
                      float* to) {
-  for (std::int64_t py = 0; py < form.y.phases; ++py)
-    for (std::int64_t px = 0; px < form.x.phases; ++px, to += form.phase_size * Lanes) {
-      // Columns [begin, end) of the phase lie in the input.
-      const auto shift = -form.x.source(px, 0), step = form.x.stride;
-      const auto ceil = [&](std::int64_t n) { return n <= 0 ? 0 : std::min((n + step - 1) / step, form.pitch); };
-      const auto begin = ceil(shift), end = std::max(begin, ceil(shift + form.x.in));
-      float* row = to;
-      for (std::int64_t r = 0; r < rows + form.y.halo; ++r, row += form.pitch * Lanes) {
-        const auto y = form.y.source(py, first + r);
-        if (y < 0 || y >= form.y.in) {
-          std::fill_n(row, form.pitch * Lanes, 0.0f);
-          continue;
-        }
+  const auto step = form.x.stride;
+  const auto ceil = [&](std::int64_t n) { return n <= 0 ? 0 : std::min((n + step - 1) / step, form.pitch); };
+  // Phases innermost: the input is read in its order.
+  for (std::int64_t r = 0; r < rows + form.y.halo; ++r) {
+    const bool last = r + 1 == rows + form.y.halo;
+    for (std::int64_t py = 0; py < form.y.phases; ++py) {
+      const auto y = form.y.source(py, first + r);
+      for (std::int64_t px = 0; px < form.x.phases; ++px) {
+        float* row = to + ((py * form.x.phases + px) * form.phase_size + r * form.pitch) * Lanes;
+        // Columns [begin, end) of the phase lie in the input.
+        const auto shift = -form.x.source(px, 0);
+        const auto begin = ceil(shift), end = y < 0 || y >= form.y.in ? begin : std::max(begin, ceil(shift + form.x.in));
         std::fill_n(row, begin * Lanes, 0.0f);
         if (end > begin)
           copy_strided<Lanes>(row + begin * Lanes, from + (y * form.x.in + form.x.source(px, begin)) * Lanes, step,
                               end - begin);
-        std::fill_n(row + end * Lanes, (form.pitch - end) * Lanes, 0.0f);
+        std::fill_n(row + end * Lanes, (form.pitch - end + (last ? form.overlap : 0)) * Lanes, 0.0f);
       }
-      std::fill_n(row, form.overlap * Lanes, 0.0f);
     }
+  }
 }
 
 }  // namespace dice::kernels::openmp
