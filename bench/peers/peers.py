@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -18,10 +19,17 @@ CLASSIC = ["vgg19", "resnet50", "resnet101", "densenet121", "mobilenet_v1", "mob
            "yolov2_16"]
 NETWORKS = [*CLASSIC, "efficientnet_b0", "mobilenet_v3_large", "convnext_tiny", "vit_b_16", "unet", "yolo_v8n"]
 
+# Levels of x86-64 to which engines can be limited, and the variables that do so for oneDNN, PyTorch and MKL. ONNX Runtime,
+# OpenVINO and ncnn have none: see limit_engines().
+LEVELS = {"x86-64-v3": {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}}
+
 
 def add_arguments(parser):
     parser.add_argument("networks", nargs="*", metavar="NETWORK", help=f"of {', '.join(NETWORKS)} (default: all)")
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path.home() / ".cache/dice-peers")
+    parser.add_argument("--level", choices=LEVELS,
+                        help="limits dice and the other engines to the instructions of this level of x86-64, with programs "
+                             "and copies of engines in a folder of --work (default: what the CPU has)")
 
 
 def understood(parser, given):
@@ -30,7 +38,13 @@ def understood(parser, given):
         parser.error(f"no network {', '.join(unknown)}; there are {', '.join(NETWORKS)}")
     if not shutil.which("cmake") or not list(pathlib.Path("/usr/include").glob("**/dnnl.hpp")):
         parser.error("oneDNN is missing: install libdnnl-dev")
-    return given.networks or NETWORKS, given.work.resolve()
+    return given.networks or NETWORKS, given.work.resolve() / (given.level or "")
+
+
+def environment(work, threads):
+    """Of a measured process: its threads, and its limits if `work` is that of a level."""
+    limits = {**LEVELS[work.name], "PYTHONPATH": str(work / "limited")} if work.name in LEVELS else {}
+    return {**os.environ, **limits, "OMP_NUM_THREADS": str(threads)}
 
 
 def call(command, log=None, **more):
@@ -51,6 +65,8 @@ def progress(text):
 def build(work, targets, *definitions):
     """Builds programs of this folder's CMakeLists.txt, in work/build."""
     print("builds", *targets, flush=True)
+    if work.name in LEVELS:
+        definitions += (f"-DDICE_BOARD=-march={work.name}",)
     call(["cmake", "-S", HERE, "-B", work / "build", "-DCMAKE_BUILD_TYPE=Release", f"-DDICE_PEERS_MODELS={work / 'models'}",
           *definitions])
     call(["cmake", "--build", work / "build", "--parallel", len(host.cores()), "--target", *targets], work / "build.log")
@@ -84,9 +100,43 @@ def prepare_models(work, networks):
             shutil.rmtree(scratch)
 
 
+def limit_engines(work):
+    """Copies the engines that have no variable for it, so that they believe that the operating system does not save the
+    registers of AVX-512: their `xgetbv` (0f 01 d0), which reads what it saves, becomes `mov $7, %al; nop`."""
+    packages = next((work / "venv/lib").glob("python3*/site-packages"))
+    limited, unfinished = work / "limited", work / "limited.unfinished"
+    if limited.exists() and limited.stat().st_mtime > (work / "venv/.requirements").stat().st_mtime:
+        return
+    shutil.rmtree(limited, ignore_errors=True)
+    shutil.rmtree(unfinished, ignore_errors=True)
+    for package in ("onnxruntime", "openvino", "ncnn", "ncnn.libs"):
+        shutil.copytree(packages / package, unfinished / package)
+    for library in unfinished.rglob("*.so*"):
+        code = bytearray(library.read_bytes())
+        sections = [[int(n, 16) for n in found] for found in re.findall(
+            r" PROGBITS +([0-9a-f]+) ([0-9a-f]+) ([0-9a-f]+)", call(["readelf", "-SW", library]))]
+        if b"\x0f\x01\xd0" not in code:
+            continue
+        for found in re.findall(r"^ *([0-9a-f]+):\s+xgetbv", call(["objdump", "-d", "--no-show-raw-insn", library]), re.M):
+            at = int(found, 16)
+            offset = next(offset + at - first for first, offset, size in sections if first <= at < first + size)
+            code[offset:offset + 3] = b"\xb0\x07\x90"
+        library.write_bytes(code)
+    unfinished.rename(limited)
+
+
 def prepare(work, networks):
     """Makes environment, models and programs, unless they exist."""
-    prepare_models(work, networks)
+    if work.name in LEVELS:
+        prepare_models(work.parent, networks)
+        work.mkdir(exist_ok=True)
+        for shared in ("models", "venv"):
+            if not (work / shared).exists():
+                (work / shared).symlink_to(f"../{shared}")
+        print("limits the engines to", work.name, flush=True)
+        limit_engines(work)
+    else:
+        prepare_models(work, networks)
     build(work, [f"peer_{n}" for n in networks])
     for name in networks:
         program = work / f"build/peer_{name}"
@@ -112,7 +162,7 @@ def wanted(work, name):
 def run_dice(work, name, threads, *options):
     """The output of the network's program on its own picture, with the packed weights that prepare() put beside it."""
     return call([work / f"build/peer_{name}", "dice", "--input", work / f"models/{name}_in.npy", *options],
-                env={**os.environ, "OMP_NUM_THREADS": str(threads)})
+                env=environment(work, threads))
 
 
 def layer_times(work, name, threads, seconds=2):
