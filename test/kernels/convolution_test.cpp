@@ -146,7 +146,7 @@ TEST(convolution_compared, groups) {
                         .bias = true},
                        {1, groups * channels, 13, 17});
   for (const int size : {1, 3, 7, 14, 31})
-    for (const int kernel : {1, 3, 5})
+    for (const int kernel : {1, 3, 5, 7})
       for (const int stride : {1, 2, 3})
         compare_conv({.channels = 17,
                       .kernel = {kernel, kernel},
@@ -155,6 +155,27 @@ TEST(convolution_compared, groups) {
                       .group = 17,
                       .bias = true},
                      {2, 17, size, size});
+}
+
+// Depthwise windows of three to seven columns, whose first and last columns may lie outside the input, and windows that lie
+// further outside.
+TEST(convolution_compared, depthwise_borders) {
+  for (const int kernel : {3, 5, 7})
+    for (const int stride : {1, 2})
+      for (const int width : {7, 8, 15, 20})
+        for (const auto& pads : {std::array{0, 0, 0, 0},
+                                 {0, 1, 2, 0},
+                                 {1, 0, 0, 1},
+                                 {kernel / 2, kernel / 2, 1, kernel - 1},
+                                 {1, kernel - 1, 1, 0}})
+          compare_conv({.channels = 18,
+                        .kernel = {kernel, kernel},
+                        .strides = {stride, stride},
+                        .pads = pads,
+                        .group = 18,
+                        .bias = true},
+                       {1, 18, 9, width}, ops::relu{}, width == 8);
+  compare_conv({.channels = 18, .kernel = {3, 3}, .dilations = {2, 2}, .pads = {2, 2, 2, 2}, .group = 18}, {1, 18, 20, 19});
 }
 
 // NaN reaches only the results whose windows contain it, and the maxima over these results.
@@ -234,6 +255,22 @@ TEST(convolution_compared, pointwise) {
   for (const int size : {1, 2, 3, 4, 5, 6, 7, 8, 9, 14, 32})
     compare_conv({.channels = 19, .bias = true}, {1, 40, size, size}, ops::relu{}, true);
   for (const int length : {15, 16, 17, 31, 33, 47, 48, 49, 64, 65, 97}) compare_conv({.channels = 9}, {2, 7, 1, length});
+}
+
+// With strides, its pixels are copied and then lie in one row, as above; with padding or a part of the columns, they do not.
+TEST(convolution_compared, strided_pointwise) {
+  for (const int size : {2, 5, 13, 14, 15, 27})
+    for (const int pad : {0, 1})
+      compare_conv({.channels = 33, .strides = {2, 2}, .pads = {pad, pad, pad, pad}, .bias = true}, {2, 40, size, size + 1},
+                   ops::relu{}, true);
+}
+
+// Rows of every number of pixels up to a few tiles, and channels beyond the weights that tiles use one after the other.
+TEST(convolution_compared, row_lengths) {
+  for (int width = 1; width < 33; ++width)
+    compare_conv({.channels = 17, .kernel = {3, 3}, .strides = {2, 1}, .pads = {1, 1, 1, 1}, .bias = true},
+                 {1, 19, 5, width}, ops::sigmoid{}, width % 2 == 0);
+  compare_conv({.channels = 33, .bias = true}, {1, 600, 5, 5}, ops::relu{}, true);
 }
 
 // Inputs of several bands of rows, and more tiles than threads.

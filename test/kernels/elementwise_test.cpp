@@ -1,6 +1,7 @@
 // Activations, binary operators, Sum, BatchNormalization.
 #include "kernels/expected.hpp"
 
+#include <bit>
 #include <cstdint>
 #include <iterator>
 
@@ -89,6 +90,12 @@ TYPED_TEST(elementwise, functions_are_accurate) {
       EXPECT_LE(std::abs(y[i] - expected), most * std::abs(expected) + 1e-37) << static_cast<int>(is) << " of " << x[i];
     }
   };
+  for (float v = 86; v < 90; v += 0.01f) {
+    x.push_back(v);
+    x.push_back(-v);
+  }  // around the limits of exp
+  check(
+      kind::exp, [](double v) { return std::exp(v); }, 1e-6);
   check(
       kind::erf, [](double v) { return std::erf(v); }, 1e-6);
   check(
@@ -126,6 +133,18 @@ TYPED_TEST(elementwise, of_nan) {
                             .residual = {}};
   const auto replaced = compute<TypeParam>(fixed);
   EXPECT_EQ((std::vector{replaced[0], replaced[1], replaced[2], replaced[3]}), (std::vector<float>{7, 1, -2, 7}));
+}
+
+// Also with digits that arithmetic on its bits would take for an exponent.
+TYPED_TEST(elementwise, nan_stays_nan) {
+  using kind = graph::activation::kind;
+  std::vector<float> x;
+  for (std::uint32_t digits = 1; digits < 512; digits = 2 * digits + digits % 3 / 2)
+    for (const auto sign : {0x7fc00000u, 0xffc00000u}) x.push_back(std::bit_cast<float>(sign + digits));
+  for (const kind is :
+       {kind::celu, kind::exp, kind::gelu_tanh, kind::mish, kind::sigmoid, kind::softplus, kind::swish, kind::tanh})
+    for (const float y : of<TypeParam>(ops::elementwise{.function = {is, 1, 1}}, x))
+      EXPECT_TRUE(std::isnan(y)) << static_cast<int>(is) << " is " << y;
 }
 
 TYPED_TEST(elementwise, special_values) {

@@ -29,6 +29,8 @@ TEST(matrix_compared, equals_the_reference) {
       }
   // More than one band of rows, and parts of the depth.
   compare(make(ops::mat_mul{.columns = 50, .depth = 2100, .bias = true}, {{75, 2100}}, {{50, 2100}, {50}}), "bands");
+  for (const std::int64_t rows : {97, 109, 197})
+    compare(make(ops::mat_mul{.columns = 33, .depth = 1500}, {{rows, 1500}}, {{33, 1500}}), std::to_string(rows) + " rows");
   compare(make(ops::gemm{.columns = 70, .depth = 25088}, {{1, 25088}}, {{70, 25088}}), "gemm 1x70x25088");
 }
 

@@ -21,7 +21,7 @@ struct matrix {
       : rows(result.elements() / std::max<std::int64_t>(1, op.columns)), columns(op.columns), depth(op.depth) {
     const auto most = std::max(band_rows, band_bytes / std::max<std::int64_t>(1, row_bytes()));
     const auto bands = (rows + most - 1) / most;
-    band = bands > 1 ? most : rows;
+    band = (rows + bands - 1) / bands;
   }
   constexpr std::int64_t column_blocks() const { return tensor::blocks(columns); }
   constexpr std::int64_t depth_blocks() const { return tensor::blocks(depth); }

@@ -21,7 +21,7 @@ template <function F, class T> [[gnu::always_inline]] inline T apply(const graph
   else if constexpr (F == function::leaky_relu) return x < 0.0f ? f.a * x : x;
   else if constexpr (F == function::elu) return x < 0.0f ? f.a * (detail::exp(x) - 1.0f) : x;
   else if constexpr (F == function::clip) return between(x, f.a, f.b);
-  else if constexpr (F == function::sigmoid) return detail::quotient(T{} + 1.0f, 1.0f + detail::exp(-x));
+  else if constexpr (F == function::sigmoid) return detail::quotient(T{} + 1.0f, 1.0f + detail::limited_exp(-x));
   else if constexpr (F == function::tanh) return detail::tanh(x);
   else if constexpr (F == function::hard_sigmoid) return between(f.a * x + f.b, 0, 1);
   else if constexpr (F == function::hard_swish) return x * between(x * (1.0f / 6.0f) + 0.5f, 0, 1);
@@ -30,8 +30,8 @@ template <function F, class T> [[gnu::always_inline]] inline T apply(const graph
   else if constexpr (F == function::celu) return x < 0.0f ? f.a * (detail::exp(x * (1.0f / f.a)) - 1.0f) : x;
   else if constexpr (F == function::erf) return detail::erf(x);
   else if constexpr (F == function::exp) {
-    const T y = detail::exp(x);
-    return x > 88.72283f ? 2.0f * y : y;  // infinity instead of the largest number
+    const auto large = x > 88.0f;  // exactly x - 1, and infinity from 88.73 on
+    return detail::exp(large ? x - 1.0f : x) * (large ? 2.71828183f + T{} : 1.0f + T{});
   } else if constexpr (F == function::floor) return detail::floor(x);
   else if constexpr (F == function::gelu) return 0.5f * x * (1.0f + detail::erf(x * 0.707106781f));
   else if constexpr (F == function::gelu_tanh)
@@ -51,7 +51,7 @@ template <function F, class T> [[gnu::always_inline]] inline T apply(const graph
     return x > 0.0f ? x + rest : rest;
   } else if constexpr (F == function::softsign) return x / (1.0f + detail::abs(x));
   else if constexpr (F == function::sqrt) return detail::sqrt(x);
-  else if constexpr (F == function::swish) return detail::quotient(x, 1.0f + detail::exp(-f.a * x));
+  else if constexpr (F == function::swish) return detail::quotient(x, 1.0f + detail::limited_exp(-f.a * x));
   else if constexpr (F == function::thresholded_relu) return x <= f.a ? T{} : x;
   else {
     static_assert(F == function::none, "a function without a formula");

@@ -84,10 +84,10 @@ inline constexpr std::int32_t first_lanes[16] = {-1, -1, -1, -1, -1, -1, -1, -1}
 #endif
 }
 
-// For sums that fill the registers. On 64-bit ARM each is one instruction and stays where it is written: GCC 12 would load
-// so early that some sums no longer fit.
+// For sums that fill the registers. On 64-bit ARM and with AVX2 each is one instruction and stays where it is written: GCC
+// 12 would load so early that some sums no longer fit.
 #if defined(__aarch64__)
-inline constexpr bool multiplies_by_lane = true;
+inline constexpr bool multiplies_by_lane = true, pins_products = true;
 /// sum += w · x[Lane].
 template <int Lane> [[gnu::always_inline]] inline void add_product(vec& sum, vec w, vec x) {
   asm volatile("fmla %0.4s, %1.4s, %2.s[%3]" : "+w"(sum) : "w"(w), "w"(x), "i"(Lane));
@@ -110,8 +110,33 @@ template <int Offset> [[gnu::always_inline]] inline vec load_one(const float* p)
                : "r"(p), "i"(Offset * sizeof(float)), "m"(*reinterpret_cast<const float(*)[Offset + 1]>(p)));
   return v;
 }
+#elif defined(__AVX__) && defined(__FMA__) && !defined(__AVX512F__)
+inline constexpr bool multiplies_by_lane = false, pins_products = true;
+/// sum += w · x.
+[[gnu::always_inline]] inline void add_product_of(vec& sum, vec w, vec x) {
+  asm volatile("vfmadd231ps %1, %2, %0" : "+x"(sum) : "x"(w), "x"(x));
+}
+template <int Offset> [[gnu::always_inline]] inline void load_pair(const float* p, vec& a, vec& b) {
+  asm volatile("vmovups %c2(%1), %0"
+               : "=x"(a)
+               : "r"(p), "i"(Offset * sizeof(float)), "m"(*reinterpret_cast<const float(*)[Offset + width]>(p)));
+  asm volatile("vmovups %c2(%1), %0"
+               : "=x"(b)
+               : "r"(p), "i"((Offset + width) * sizeof(float)),
+                 "m"(*reinterpret_cast<const float(*)[Offset + 2 * width]>(p)));
+}
+template <int Offset> [[gnu::always_inline]] inline void prefetch(const float* p) {
+  asm volatile("prefetcht0 %c1(%0)" : : "r"(p), "i"(Offset * sizeof(float)));
+}
+template <int Offset> [[gnu::always_inline]] inline vec load_one(const float* p) {
+  vec v;
+  asm volatile("vbroadcastss %c2(%1), %0"
+               : "=x"(v)
+               : "r"(p), "i"(Offset * sizeof(float)), "m"(*reinterpret_cast<const float(*)[Offset + 1]>(p)));
+  return v;
+}
 #else
-inline constexpr bool multiplies_by_lane = false;
+inline constexpr bool multiplies_by_lane = false, pins_products = false;
 template <int Lane> [[gnu::always_inline]] inline void add_product(vec& sum, vec w, vec x) {
   sum = fma(splat(x[Lane]), w, sum);
 }
@@ -197,13 +222,12 @@ template <int Offset> [[gnu::always_inline]] inline vec load_one(const float* p)
 }
 inline float quotient(float a, float b) { return a / b; }
 
-/// e to the power of each lane, within 2 units in the last place; 0 below -87.3, the largest float above 88.7; NaN stays
-/// NaN. Cody-Waite reduction by multiples of ln 2, then Cephes' polynomial of degree 5 for |r| <= ln 2 / 2 (expf.c).
-[[gnu::always_inline]] inline vec exp(vec x) {
-  const vec low = splat(-87.33654f), high = splat(88.72283f);
-  const vec c = minimum(maximum(x, low), high);
-  // Adding 1.5 · 2^23 rounds to an integer, held in the low bits.
-  const vec magic = splat(12582912.0f);
+/// e to the power of each lane, within 2 units in the last place, from -87.3 to 88.3; beyond these, what it is there. NaN
+/// stays NaN. Cody-Waite reduction by multiples of ln 2, then Cephes' polynomial of degree 5 for |r| <= ln 2 / 2 (expf.c).
+[[gnu::always_inline]] inline vec limited_exp(vec x) {
+  const vec c = minimum(maximum(x, splat(-87.33654f)), splat(88.37625f));
+  // Adding 1.5 · 2^23 rounds to an integer, held in the low bits; adding 127 makes it the exponent of 2^n.
+  const vec magic = splat(12582912.0f + 127);
   const vec shifted = fma(c, splat(1.44269504f), magic);
   const vec n = shifted - magic;
   const vec r = fma(n, splat(2.12194440e-4f), fma(n, splat(-0.693359375f), c));
@@ -214,17 +238,12 @@ inline float quotient(float a, float b) { return a / b; }
   p = fma(p, r, splat(1.6666665459e-1f));
   p = fma(p, r, splat(5.0000001201e-1f));
   p = fma(p, r * r, r) + 1.0f;
-#if defined(__AVX512F__)
-  const vec y =
-      reinterpret_cast<vec>(_mm512_maskz_scalef_ps(0xffff, reinterpret_cast<__m512>(p), reinterpret_cast<__m512>(n)));
-#else
-  // 2^n in two factors: n reaches 128, which has no exponent of its own.
-  const ivec k = reinterpret_cast<ivec>(shifted) - std::bit_cast<std::int32_t>(12582912.0f);
-  const ivec half = k >> 1;
-  const vec y = p * reinterpret_cast<vec>((half + 127) << 23) * reinterpret_cast<vec>((k - half + 127) << 23);
-#endif
-  return x < low ? vec{} : y;
+  return p * reinterpret_cast<vec>(reinterpret_cast<ivec>(shifted) << 23);
 }
+inline float limited_exp(float x) { return std::exp(x); }
+
+/// The same; 0 below -87.3, and 2.4e38 above 88.3.
+[[gnu::always_inline]] inline vec exp(vec x) { return x < splat(-87.33654f) ? vec{} : limited_exp(x); }
 inline float exp(float x) { return std::exp(x); }
 
 /// Hyperbolic tangent of each lane, within 3 units in the last place: Cephes' odd polynomial for |x| < 0.625, else by exp.
@@ -245,15 +264,32 @@ inline float tanh(float x) { return std::tanh(x); }
 [[gnu::always_inline]] inline vec abs(vec x) { return x < 0.0f ? -x : x; }
 inline float abs(float x) { return std::fabs(x); }
 
-/// Rounds each lane to the nearest integer, halves to even. Floats from 2^23 on are integers.
+/// Rounds each lane to the nearest integer, halves to even; `floor` rounds down. Intrinsics where there is an instruction;
+/// elsewhere, floats from 2^23 on are integers.
 [[gnu::always_inline]] inline vec round(vec x) {
+#if defined(__AVX512F__)
+  return reinterpret_cast<vec>(_mm512_maskz_roundscale_ps(0xffff, reinterpret_cast<__m512>(x), _MM_FROUND_TO_NEAREST_INT));
+#elif defined(__AVX__)
+  return reinterpret_cast<vec>(_mm256_round_ps(reinterpret_cast<__m256>(x), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+#elif defined(__aarch64__)
+  return reinterpret_cast<vec>(vrndnq_f32(reinterpret_cast<float32x4_t>(x)));
+#else
   const vec magnitude = abs(x), rounded = magnitude + 8388608.0f - 8388608.0f;
   return magnitude < 8388608.0f ? (x < 0.0f ? -rounded : rounded) : x;
+#endif
 }
 inline float round(float x) { return std::nearbyint(x); }
 [[gnu::always_inline]] inline vec floor(vec x) {
+#if defined(__AVX512F__)
+  return reinterpret_cast<vec>(_mm512_maskz_roundscale_ps(0xffff, reinterpret_cast<__m512>(x), _MM_FROUND_TO_NEG_INF));
+#elif defined(__AVX__)
+  return reinterpret_cast<vec>(_mm256_round_ps(reinterpret_cast<__m256>(x), _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
+#elif defined(__aarch64__)
+  return reinterpret_cast<vec>(vrndmq_f32(reinterpret_cast<float32x4_t>(x)));
+#else
   const vec rounded = round(x);
   return rounded > x ? rounded - 1.0f : rounded;
+#endif
 }
 inline float floor(float x) { return std::floor(x); }
 

@@ -3,6 +3,7 @@
 #include "dice/kernels/openmp/detail/base.hpp"
 #include "dice/kernels/openmp/detail/convolution.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace dice::kernels {
@@ -70,8 +71,8 @@ template <> struct kernel<openmp::backend, ops::mat_mul> : openmp::base<ops::mat
                        std::int64_t first, std::int64_t rows, std::int64_t column, const openmp::tiling& tiles,
                        std::int64_t begin, std::int64_t end) {
     using namespace openmp;
-    constexpr std::int64_t together = 8, part = 16 * 1024 / (tile_blocks * block * block * tensor::float_bytes);
-    constexpr std::int64_t plane = together * tile_pixels * block;
+    constexpr std::int64_t most = 112 / tile_pixels, part = 16 * 1024 / (tile_blocks * block * block * tensor::float_bytes);
+    constexpr std::int64_t plane = most * tile_pixels * block;
     alignas(64) float sums[tile_blocks * plane];
     const auto* const weights = reinterpret_cast<const float*>(c.packed) + column * m.depth * block;
     const std::ptrdiff_t tap = 0;
@@ -86,10 +87,11 @@ template <> struct kernel<openmp::backend, ops::mat_mul> : openmp::base<ops::mat
                    .out = {},
                    .plane = plane,
                    .bias = reinterpret_cast<const float*>(c.packed) + m.weight_elements() + column * block};
-    for (; begin < end; begin += together) {
-      const auto stop = std::min(end, begin + together);
-      const auto zero = begin * tile_pixels;  // the first row
-      std::int64_t after = 0;
+    const auto groups = (end - begin + most - 1) / most;  // of tiles that are computed together
+    for (std::int64_t group = 0; group < groups; ++group) {
+      const auto start = begin + (end - begin) * group / groups, stop = begin + (end - begin) * (group + 1) / groups;
+      const auto fetched = part * block / std::max<std::int64_t>(8, stop - start);  // by each tile
+      const auto zero = tiles.column(start), after = tiles.column(stop);            // rows
       for (std::int64_t k = 0; k < depth; k += part) {
         tile.in_blocks = std::min(part, depth - k);
         tile.last = static_cast<int>(std::min<std::int64_t>(block, m.depth - (k + tile.in_blocks - 1) * block));
@@ -97,15 +99,14 @@ template <> struct kernel<openmp::backend, ops::mat_mul> : openmp::base<ops::mat
         tile.resume = k > 0;
         // The first tiles fetch the weights of the next part, which come from memory, little by little.
         const float* next = tile.weights + tile.in_blocks * block * block;
-        tiles.each(begin, stop, [&](std::int64_t pixels, const segments&, const segments& at) {
-          for (std::int64_t i = 0; i < part * block / together; ++i, next += block)
+        tiles.each(start, stop, [&](std::int64_t pixels, const segments&, const segments& at) {
+          for (std::int64_t i = 0; i < fetched; ++i, next += block)
             for (std::int64_t b = 0; b < blocks; ++b) __builtin_prefetch(next + b * tile.depth, 0, 2);
           for (int s = 0; s < 2; ++s) {
             tile.in[s] = band + (k * rows + at.at[s]) * block;
             tile.out[s] = sums + (at.at[s] - zero) * block;
           }
           tile_of<block>(pixels, blocks)(tile);
-          after = at.at[1] + pixels;
         });
       }
       for (std::int64_t b = 0; b < blocks; ++b)

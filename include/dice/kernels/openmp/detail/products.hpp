@@ -44,10 +44,19 @@ struct tile_call {
   bool ahead = false;                ///< prefetches the input's next pixels, which nobody has read yet
 };
 
+/// f(0), …, f(N - 1), as constants.
+template <int N, class F> [[gnu::always_inline]] inline void unrolled(const F& f) {
+  [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
+    (f(std::integral_constant<int, I>()), ...);
+  }
+  (std::make_integer_sequence<int, N>{});
+}
+
 /// Adds all products to the sums of both segments.
 template <int Lanes, int Pixels, int Vectors>
 [[gnu::always_inline]] inline void add_by_vector(vec (&sum)[2][Pixels][Vectors], const tile_call& c) {
   constexpr int blocks = Vectors / block_vectors;
+  static_assert(!pins_products || Vectors == 2);
   const float *x0 = c.in[0], *x1 = c.in[1], *weights = c.weights;
   const auto depth = c.depth;
   for (std::ptrdiff_t b = 0; b < c.in_blocks; ++b, x0 += c.step, x1 += c.step) {
@@ -57,6 +66,22 @@ template <int Lanes, int Pixels, int Vectors>
       if (Lanes > 1 && c.ahead && t == 0) {
         DICE_UNROLL
         for (int p = 0; p < 2 * Pixels; ++p) __builtin_prefetch(p0 + (2 * Pixels + p) * Lanes);
+      }
+      if constexpr (pins_products && Lanes > 1) {
+        if (to - from == Lanes) {
+          unrolled<Lanes>([&](auto k) __attribute__((always_inline)) {
+            vec w[Vectors];
+            load_pair<k * block>(weights, w[0], w[1]);
+            prefetch<k * block + weights_ahead>(weights);
+            unrolled<2 * Pixels>([&](auto i) __attribute__((always_inline)) {
+              constexpr int s = i / Pixels, p = i % Pixels;
+              const vec in = load_one<p * Lanes + k>(s ? p1 : p0);
+              for (int v = 0; v < Vectors; ++v) add_product_of(sum[s][p][v], w[v], in);
+            });
+          });
+          weights += Lanes * block;
+          continue;
+        }
       }
       for (int k = from; k < to; ++k, weights += block) {
         vec w[Vectors];
@@ -79,14 +104,6 @@ template <int Lanes, int Pixels, int Vectors>
       }
     }
   }
-}
-
-/// f(0), …, f(N - 1), as constants.
-template <int N, class F> [[gnu::always_inline]] inline void unrolled(const F& f) {
-  [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
-    (f(std::integral_constant<int, I>()), ...);
-  }
-  (std::make_integer_sequence<int, N>{});
 }
 
 /// sum += the products of Count input channels, where multiplies_by_lane. Lanes elements apart from p0 and p1 on are the
