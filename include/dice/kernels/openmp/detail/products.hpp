@@ -57,6 +57,8 @@ template <int Lanes, int Pixels, int Vectors>
 [[gnu::always_inline]] inline void add_by_vector(vec (&sum)[2][Pixels][Vectors], const tile_call& c) {
   constexpr int blocks = Vectors / block_vectors;
   static_assert(!pins_products || Vectors == 2);
+  // From 256 channels on (Zen 4 with AVX2): up to 5 % less time; with fewer, up to 2 % more.
+  const bool deep = pins_products && c.in_blocks >= 16;
   const float *x0 = c.in[0], *x1 = c.in[1], *weights = c.weights;
   const auto depth = c.depth;
   for (std::ptrdiff_t b = 0; b < c.in_blocks; ++b, x0 += c.step, x1 += c.step) {
@@ -69,6 +71,12 @@ template <int Lanes, int Pixels, int Vectors>
       }
       if constexpr (pins_products && Lanes > 1) {
         if (to - from == Lanes) {
+          if (deep && t == 0) {  // the next block's pixels, in another page
+            DICE_UNROLL
+            for (int p = 0; p < Pixels; ++p) __builtin_prefetch(p0 + c.step + p * Lanes);
+            DICE_UNROLL
+            for (int p = 0; p < Pixels; ++p) __builtin_prefetch(p1 + c.step + p * Lanes);
+          }
           unrolled<Lanes>([&](auto k) __attribute__((always_inline)) {
             vec w[Vectors];
             load_pair<k * block>(weights, w[0], w[1]);
