@@ -1,0 +1,34 @@
+// In a library whose OpenMP kernels are compiled for several levels of CPUs: the functions that call those of the level that
+// runs.
+#include "dice/kernels/openmp/at_level.hpp"
+
+#include <utility>
+
+namespace dice::kernels {
+
+namespace {
+
+template <class Op, class... Arguments> void at_this_level(const Arguments&... arguments) {
+  [&]<int... Level>(std::integer_sequence<int, Level...>) {
+    static constexpr void (*run[])(Arguments...){&openmp::at_level<Level, Op>::run...};
+    run[cpu_level_here()](arguments...);
+  }
+  (std::make_integer_sequence<int, DICE_LEVELS>());
+}
+
+}  // namespace
+
+template <class Backend, class Op> void compiled<Backend, Op>::run(const task& t, const buffers& b) {
+  at_this_level<Op, const task&, const buffers&>(t, b);
+}
+void openmp::convert(const conversion& what, const void* from, void* to) {
+  at_this_level<conversion, const conversion&, const void*, void*>(what, from, to);
+}
+
+#define DICE_KERNEL(...) template void compiled<openmp::backend, __VA_ARGS__>::run(const task&, const buffers&);
+DICE_OPENMP_KERNELS
+DICE_OPENMP_DIRECT_KERNELS
+DICE_OPENMP_WINOGRAD_KERNELS
+DICE_OPENMP_WINOGRAD_LINES_KERNELS
+
+}  // namespace dice::kernels
