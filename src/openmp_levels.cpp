@@ -1,6 +1,7 @@
 // In a library whose OpenMP kernels are compiled for several levels of CPUs: the functions that call those of the level that
 // runs.
 #include "dice/kernels/openmp/at_level.hpp"
+#include "dice/kernels/openmp/convert.hpp"
 
 #include <utility>
 

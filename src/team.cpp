@@ -1,6 +1,5 @@
-// The threads of the OpenMP backend, which level of its kernels runs, and the library's id, to which programs refer.
+// The threads of the OpenMP backend, and the library's id, to which programs refer.
 #include "dice/assembly/team.ipp"
-#include "dice/kernels/cpu_level.ipp"
 #include "dice/meta/library_id.hpp"
 
 const char DICE_LIBRARY_ID = 0;

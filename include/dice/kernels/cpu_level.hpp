@@ -25,6 +25,8 @@ DICE_API std::span<const cpu_level> cpu_levels();
 /// The number of the level that runs in this process: choose_level with the variable DICE_CPU_LEVEL. Throws what that
 /// throws: programs and engines call it first, so it throws in no kernel.
 DICE_API std::size_t cpu_level_here();
+/// Its name; "" without kernels for CPUs. Throws like cpu_level_here().
+inline const char* cpu_level_name() { return cpu_levels().empty() ? "" : cpu_levels()[cpu_level_here()].name; }
 
 }  // namespace dice::kernels
 

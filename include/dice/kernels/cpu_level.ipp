@@ -19,7 +19,7 @@ namespace dice::kernels {
   while (usable < levels.size() && (levels[usable].needs & ~has) == 0) ++usable;
   if (usable == 0 && !levels.empty())
     throw std::runtime_error(std::string(this_host::lack_text(levels[0].needs, has).text) +
-                             ", for which the kernels of this program were compiled (" + levels[0].name +
+                             ", for which the kernels of this program were compiled (DICE_BOARD=" + levels[0].name +
                              "); build it with -DDICE_BOARD=" + this_host::board_for(has));
   if (!wanted) return usable > 0 ? usable - 1 : 0;
   std::string names, remedy = "; unset the variable";
