@@ -5,10 +5,12 @@
 #include "dice/kernels/openmp/at_level.hpp"
 #endif
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace dice::kernels {
@@ -22,18 +24,16 @@ namespace dice::kernels {
                              ", for which the kernels of this program were compiled (DICE_BOARD=" + levels[0].name +
                              "); build it with -DDICE_BOARD=" + this_host::board_for(has));
   if (!wanted) return usable > 0 ? usable - 1 : 0;
-  std::string names, remedy = "; unset the variable";
-  for (std::size_t i = 0; i < levels.size(); ++i) {
-    if (levels[i].name == std::string(wanted)) {
-      if (i < usable) return i;
-      throw std::runtime_error("DICE_CPU_LEVEL is '" + std::string(wanted) + "', but " +
-                               this_host::lack_text(levels[i].needs, has).text + remedy + ", or name " + names);
-    }
-    names += (names.empty() ? "" : " or ") + std::string(levels[i].name);
-  }
-  if (names.empty()) throw std::runtime_error("DICE_CPU_LEVEL is set, but this program has no kernels for CPUs" + remedy);
-  throw std::runtime_error("DICE_CPU_LEVEL is '" + std::string(wanted) + "', which this program has not" + remedy +
-                           ", or name " + names);
+  const std::string given = "DICE_CPU_LEVEL is '" + std::string(wanted) + "', ";
+  if (levels.empty()) throw std::runtime_error(given + "but this program has no kernels for CPUs; unset the variable");
+  const auto found = static_cast<std::size_t>(
+      std::find_if(levels.begin(), levels.end(), [&](const auto& l) { return l.name == std::string_view(wanted); }) -
+      levels.begin());
+  if (found < usable) return found;
+  std::string remedy = "; unset the variable, or name ";
+  for (std::size_t i = 0; i < usable; ++i) remedy += (i > 0 ? " or " : "") + std::string(levels[i].name);
+  if (found == levels.size()) throw std::runtime_error(given + "which this program has not" + remedy);
+  throw std::runtime_error(given + "but " + this_host::lack_text(levels[found].needs, has).text + remedy);
 }
 
 DICE_API std::span<const cpu_level> cpu_levels() {
