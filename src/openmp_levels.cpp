@@ -19,14 +19,14 @@ template <class Op, class... Arguments> void at_this_level(const Arguments&... a
 
 }  // namespace
 
-template <class Backend, class Op> void compiled<Backend, Op>::run(const task& t, const buffers& b) {
-  at_this_level<Op, const task&, const buffers&>(t, b);
-}
 void openmp::convert(const conversion& what, const void* from, void* to) {
   at_this_level<conversion, const conversion&, const void*, void*>(what, from, to);
 }
 
-#define DICE_KERNEL(...) template void compiled<openmp::backend, __VA_ARGS__>::run(const task&, const buffers&);
+#define DICE_KERNEL(...)                                                                          \
+  template <> void compiled<openmp::backend, __VA_ARGS__>::run(const task& t, const buffers& b) { \
+    at_this_level<__VA_ARGS__, const task&, const buffers&>(t, b);                                \
+  }
 DICE_OPENMP_KERNELS
 DICE_OPENMP_DIRECT_KERNELS
 DICE_OPENMP_WINOGRAD_KERNELS
