@@ -110,11 +110,13 @@ else()
   set(dice_levels "")
   if(TARGET dice::openmp)
     dice_board_levels(dice_levels)
-    # GNU binutils, which belong to the compiler.
-    foreach(tool IN ITEMS ld nm objcopy)
+    # GNU binutils, which belong to the compiler; its linker may be another.
+    set(tools ld nm objcopy)
+    set(programs ld.bfd nm objcopy)
+    foreach(tool program IN ZIP_LISTS tools programs)
       string(TOUPPER DICE_${tool} variable)
       if(NOT ${variable})
-        execute_process(COMMAND "${CMAKE_CXX_COMPILER}" ${CMAKE_CXX_COMPILER_ARG1} ${dice_flags} -print-prog-name=${tool}
+        execute_process(COMMAND "${CMAKE_CXX_COMPILER}" ${CMAKE_CXX_COMPILER_ARG1} ${dice_flags} -print-prog-name=${program}
           OUTPUT_VARIABLE found OUTPUT_STRIP_TRAILING_WHITESPACE)
         set(${variable} "${found}" CACHE STRING "GNU ${tool}, which makes one object file of kernels")
         mark_as_advanced(${variable})

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""kernels.py LIBRARY…: in static libraries whose kernels are compiled for newer CPUs, other files see only the kernels' functions and what
-all files must share, no two levels have the same function, and all instructions that only newer CPUs have are in the kernels'
-object files (cmake/DiceKernels.cmake)."""
+"""kernels.py LIBRARY…: in static libraries whose kernels are compiled for newer CPUs, other files see only the kernels' functions and the
+variables, which all files share; no two levels have the same function; and all instructions that only newer CPUs have are in the
+kernels' object files (cmake/DiceKernels.cmake)."""
 import pathlib
 import re
 import subprocess
@@ -10,6 +10,8 @@ import tempfile
 
 KERNELS = re.compile(r"_kernels_(\d+)\.o$")
 FUNCTIONS = r"_ZN4dice7kernels(8compiledI|6openmp7convertE|6openmp8at_levelILi{}E)"
+VARIABLES = re.compile(r"\.t?(bss|data)(?!\.rel\.ro)\b")
+ROLE = "_ZN4dice7kernels4team6detail11this_threadE"  # which all kernels have
 # Registers of AVX and AVX-512, and instructions on these registers or of BMI; only x86 has objects of another baseline.
 NEWER = re.compile(r"%[yz]mm|\tv[a-z0-9]+ .*%xmm|\t(andn|bextr|blsr|bzhi|mulx|pdep|pext|rorx|sarx|shlx|shrx)[lq]? ")
 
@@ -18,13 +20,13 @@ def run(*words):
     return subprocess.run(words, text=True, capture_output=True, check=True).stdout
 
 
-def symbols(path):
-    """{(name, kind of section)} that other files see."""
+def symbols(path, *options):
+    """{(name, section)}, names by which C++ means something."""
     out = set()
-    for line in run("nm", "-f", "sysv", "--extern-only", "--defined-only", path).splitlines():
+    for line in run("nm", "-f", "sysv", "--defined-only", *options, path).splitlines():
         cells = [cell.strip() for cell in line.split("|")]
-        if len(cells) == 7 and cells[0] != "Name":
-            out.add((cells[0], re.sub(r"^(\.[a-z]+(\.rel\.ro)?).*", r"\1", cells[6])))
+        if len(cells) == 7 and cells[0].startswith("_Z"):
+            out.add((cells[0], cells[6]))
     return out
 
 
@@ -40,8 +42,14 @@ def mistakes(library, folder):
             continue
         kernels += 1
         own = re.compile(FUNCTIONS.format(level[1]))
-        for name, section in symbols(path):
-            if section in (".bss", ".data", ".tbss", ".tdata"):
+        visible = symbols(path, "--extern-only")
+        variables = {name for name, section in symbols(path) if VARIABLES.match(section)}
+        if ROLE not in variables:
+            yield f"{path.name}: no variable {ROLE}"
+        for name in variables - {name for name, _ in visible}:
+            yield f"{path.name}: others do not share the variable {name}"
+        for name, section in visible:
+            if name in variables:
                 continue
             if not own.match(name):
                 yield f"{path.name}: others see {name} ({section})"
