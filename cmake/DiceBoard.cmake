@@ -1,6 +1,19 @@
+# dice_board_levels(OUT): for which boards the library has kernels. For a level of x86-64, also the higher ones whose vectors are
+# wider; the CPU decides which run.
+#
 # dice_board_flags(OUT): the compiler's flags for the CPU of DICE_BOARD, see docs/building.md; an error if the name is
 # unknown or the board has another architecture than the compiler's target.
 include_guard(GLOBAL)
+
+function(dice_board_levels out)
+  set(levels "${DICE_BOARD}")
+  if(DICE_BOARD MATCHES "^x86-64(-v2)?$")
+    list(APPEND levels x86-64-v3 x86-64-v4)
+  elseif(DICE_BOARD STREQUAL "x86-64-v3")
+    list(APPEND levels x86-64-v4)
+  endif()
+  set(${out} "${levels}" PARENT_SCOPE)
+endfunction()
 
 function(dice_board_flags out)
   if(DICE_BOARD MATCHES "^-")

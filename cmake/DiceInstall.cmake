@@ -26,6 +26,7 @@ install(FILES
   "${PROJECT_SOURCE_DIR}/cmake/DiceTargets.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/DiceBoard.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/DiceLibrary.cmake"
+  "${PROJECT_SOURCE_DIR}/cmake/DiceKernels.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/DiceCuda.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/aarch64-linux-gnu.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/DiceAddNetwork.cmake"

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <latch>
 #include <memory>
@@ -141,6 +142,25 @@ TEST(Embedding, MistakesInMappingsAreErrorsOfTheStart) {
                  "dice: engine_options::mapping: rank_missing: no device has rank 0; number the ranks from 0 without gaps");
     EXPECT_EQ(e.rank(), -1);
   }
+}
+
+// As is a CPU that cannot run the kernels.
+TEST(Embedding, ALevelThatTheProgramHasNotIsAnErrorOfTheStart) {
+  ::setenv("DICE_CPU_LEVEL", "x86-64-v9", 1);
+  const auto refusal = [](const auto& start) -> std::string {
+    try {
+      start();
+      return "none";
+    } catch (const dice::engine_error& e) {
+      return e.what();
+    }
+  };
+  const std::string expected = "dice: DICE_CPU_LEVEL is 'x86-64-v9', ";
+  const auto alone = refusal([] { dice::start<digits::network, one>(); });
+  const auto together = refusal([] { dice::start<digits::network, two>(in_process); });
+  ::unsetenv("DICE_CPU_LEVEL");
+  EXPECT_EQ(alone.substr(0, expected.size()), expected);
+  EXPECT_EQ(together, alone);
 }
 
 TEST(Embedding, OneRankNeedsNoMpi) {

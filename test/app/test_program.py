@@ -123,6 +123,10 @@ class Case(unittest.TestCase):
         self.assertLess(self.seconds, 10)
         return message
 
+    def levels(self):
+        """For which boards or levels there are kernels, with the one that runs first; "" without any."""
+        return self.run_program("--version").stdout.partition("kernels for ")[2].strip()
+
     def ways(self, ranks):
         return ["threads"] + (["mpi"] if MPIRUN and ranks > 1 else [])
 
@@ -161,7 +165,8 @@ class Runs(Case):
         self.assertEqual([r["rank"] for r in run["ranks"]], list(range(ranks)))
         for r in run["ranks"]:
             self.assertEqual(list(r), ["rank", "host", "compute_ms", "wait_ms", "bytes_sent", "peak_rss_bytes", "planned_bytes",
-                                       "cores"])
+                                       "cores", *(["kernels"] if self.levels() else [])])
+            self.assertEqual(r.get("kernels", ""), self.levels())
             self.assertEqual(list(r["cores"]), ["count", "threads", "waited_ms", "stolen_ms", "throttled_ms", "other_programs_ms"])
             self.assertGreater(r["peak_rss_bytes"], 1 << 20)
             self.assertGreater(r["planned_bytes"], 0)
@@ -324,7 +329,11 @@ class Plans(Case):
     def test_help_and_version(self):
         self.assertIn("--in-flight", self.run_program("--help").stdout)
         self.assertEqual(self.run_program("--help").stdout, self.run_program("-h").stdout)
-        self.assertEqual(self.run_program("--version").stdout, "dice 1.2.3\n")
+        self.assertRegex(self.run_program("--version").stdout, r"^dice 1\.2\.3\n(kernels for [^\n]+\n)?$")
+        unknown = self.run_program("--version", DICE_CPU_LEVEL="x86-64-v9")
+        self.assert_done(unknown)
+        if self.levels():
+            self.assertIn(f"kernels for {self.levels()}: DICE_CPU_LEVEL is 'x86-64-v9', which", unknown.stdout)
 
 
 class Refusals(Case):
@@ -343,6 +352,15 @@ class Refusals(Case):
                 self.assert_fails(self.run_program(*arguments), 2, *texts)
                 if MPIRUN and arguments in ([], ["x.npy"]):
                     self.assert_fails(self.run_program(*arguments, owner="0,0,0,0,0,1", ranks=2, by="mpi"), 2, *texts)
+
+    def test_a_level_that_the_program_has_not(self):
+        for by in self.ways(2):
+            done = self.run_program("--random", 1, owner="0,0,0,0,0,1", ranks=2, by=by, DICE_CPU_LEVEL="x86-64-v9")
+            where = f"host {os.uname().nodename}: " if by == "mpi" else ""
+            self.assert_fails(done, 1, f"dice: error: {where}DICE_CPU_LEVEL is 'x86-64-v9', ", "; unset the variable")
+        self.assert_done(self.run_program("--plan", DICE_CPU_LEVEL="x86-64-v9"))
+        if self.levels() and "," not in self.levels():
+            self.assert_done(self.run_program("--random", 1, DICE_CPU_LEVEL=self.levels()))
 
     def test_a_mistake_of_one_rank_names_it(self):
         if not MPIRUN:

@@ -326,6 +326,37 @@ TEST(ClusterHeader, ProgramsUseInstructionsThatAllCoresHave) {
   EXPECT_EQ(kinds_of({h})[0].name, "board_of_board");
 }
 
+// A program for the oldest has kernels for the others.
+TEST(ClusterHeader, PcsOfSeveralKindsGetOneProgram) {
+  std::vector<host_facts> hosts{host("pi")};
+  std::vector<std::string> flags;
+  for (const auto& [name, more] : std::vector<std::pair<std::string, std::vector<std::string>>>{
+           {"v2", {"cx16", "popcnt", "sse4_1", "sse4_2", "ssse3"}},
+           {"v3", {"avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"}},
+           {"v4", {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}}}) {
+    flags.insert(flags.end(), more.begin(), more.end());
+    hosts.push_back(host(name));
+    hosts.back().architecture = "x86_64";
+    hosts.back().model = "";
+    hosts.back().flags = flags;
+  }
+  const auto boards = [&] {
+    std::vector<std::string> out;
+    for (const auto& k : kinds_of(hosts)) {
+      out.push_back(k.name + "|" + k.type + "|" + k.dice_board);
+      EXPECT_EQ(k.name == "x86", k.definition.find(" = dice::board<\"x86\", ") != std::string::npos) << k.definition;
+    }
+    return out;
+  };
+  using names = std::vector<std::string>;
+  EXPECT_EQ(boards(), (names{"raspberry_pi_4|dice::boards::raspberry_pi_4|", "x86|board_of_v2|x86-64-v2",
+                             "x86|board_of_v3|x86-64-v2", "x86|board_of_v4|x86-64-v2"}));
+  hosts.erase(hosts.begin() + 1);
+  EXPECT_EQ(boards(), (names{"raspberry_pi_4|dice::boards::raspberry_pi_4|", "x86|board_of_v3|", "x86|board_of_v4|"}));
+  hosts.erase(hosts.begin() + 1);
+  EXPECT_EQ(boards(), (names{"raspberry_pi_4|dice::boards::raspberry_pi_4|", "board_of_v4|board_of_v4|x86-64-v4"}));
+}
+
 TEST(ClusterHeader, HostsThatAreAlikeAreOfOneKind) {
   std::vector<host_facts> hosts;
   for (const auto* name : {"b-1", "b_1", "b.1", "b1"}) {

@@ -305,6 +305,19 @@ class Init(Recorded):
         model = lists.split('ONNX "')[1].split('"')[0]
         self.assertTrue(os.path.samefile(self.folder / 'mine' / model, MODEL))
 
+    @unittest.skipUnless(os.uname().machine == 'x86_64', 'only PCs compile for PCs')
+    def test_one_program_for_several_pcs(self):
+        old = {**machines.PC, 'cpuinfo': machines.PC['cpuinfo'].replace(' avx2', '')}
+        new = {**machines.PC, 'memory': 4000000}
+        for name, hosts, lines in (('old', {'pc': machines.PC, 'old': old}, ['dice_add_board(x86 DICE_BOARD x86-64-v2)']),
+                                   ('new', {'pc': machines.PC, 'new': new}, [])):
+            self.hosts(**hosts)
+            self.init(name, '--hosts', ','.join(hosts))
+            lists = (self.folder / name / 'CMakeLists.txt').read_text()
+            self.assertEqual(re.findall('dice_add_board.*', lists), lines)
+            self.assertEqual(re.findall(r'using (\w+) = dice::board<"x86"', (self.folder / name / 'cluster.hpp').read_text()),
+                             [f'board_of_{host}' for host in hosts])
+
     def test_an_installed_dice_is_named_in_the_readme(self):
         self.hosts(rock=machines.ROCK)
         for lib in ('lib', 'lib64'):

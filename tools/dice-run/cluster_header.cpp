@@ -239,6 +239,11 @@ std::vector<board_kind> kinds_of(const std::vector<host_facts>& hosts) {
         std::ranges::find_if(out, [&](const board_kind& k) { return alike(hosts[k.hosts.front()], hosts[i]); });
     (same != out.end() ? *same : out.emplace_back()).hosts.push_back(i);
   }
+  // PCs of several kinds get one program, for the oldest: it has kernels for the others' levels, too.
+  std::vector<std::string> levels;
+  for (const auto& k : out)
+    if (const auto& h = hosts[k.hosts.front()]; h.architecture == "x86_64") levels.push_back(dice_board_of(h));
+  const std::string oldest = levels.size() > 1 ? *std::ranges::min_element(levels) : "";
   for (auto& k : out) {
     auto h = hosts[k.hosts.front()];
     // Some of them may have been busy with other work.
@@ -250,8 +255,12 @@ std::vector<board_kind> kinds_of(const std::vector<host_facts>& hosts) {
     if (board == nullptr) {
       k.name = k.type = alias;
       k.dice_board = k.hosts.size() == 1 && h.hostname == here.nodename ? "native" : dice_board_of(h);
+      if (h.architecture == "x86_64" && !oldest.empty()) {
+        k.name = "x86";
+        k.dice_board = oldest < "x86-64-v3" ? oldest : "";  // the default of this board
+      }
       k.definition = fmt::format("/// {}, {}.\n{}using {} = {};\n", one_line(h.model.empty() ? h.cpu : h.model),
-                                 h.architecture, how_estimated(h), alias, estimated(h, alias));
+                                 h.architecture, how_estimated(h), alias, estimated(h, k.name));
       if (!h.gpus.empty())
         k.definition = fmt::format("// It also has a GPU, {}: docs/gpu.md says how ranks use it.\n{}", one_line(h.gpus[0]),
                                    k.definition);

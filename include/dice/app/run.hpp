@@ -3,6 +3,7 @@
 #include "dice/advice/cluster_model.hpp"
 #include "dice/meta/library.hpp"
 #include "dice/runtime/program.hpp"
+#include "dice/this_host/refuse_cpu.hpp"
 
 namespace dice::app {
 

@@ -11,6 +11,7 @@
 #include "dice/files/interrupts.hpp"
 #include "dice/files/standard_streams.hpp"
 #include "dice/job/mapping_choice.hpp"
+#include "dice/kernels/cpu_level.hpp"
 #include "dice/measure/pack.hpp"
 #include "dice/measure/tune.hpp"
 #include "dice/measure/verify.hpp"
@@ -38,10 +39,10 @@ namespace detail {
 
 /// A refusal before this process joins its job. Of the processes that mpirun started, only the first prints it, and does so
 /// before the others exit: mpirun ends all processes once one has exited.
-inline int refuse_alone(const std::string& what) {
-  if (channels::launched().rank > 0) std::this_thread::sleep_for(std::chrono::seconds(1));
+inline int refuse_alone(const std::string& what, bool first = channels::launched().rank <= 0, int code = 2) {
+  if (!first) std::this_thread::sleep_for(std::chrono::seconds(1));
   else text::print_error("dice: error: " + what);
-  return 2;
+  return code;
 }
 
 /// The hosts of the cluster that have ranks.
@@ -77,6 +78,19 @@ inline std::string plan_as(const runtime::program& p, const advice::cluster_mode
   auto out = report::plan_table(p);
   if (f) out += f->plan(*f, p, false);
   return out;
+}
+
+/// The text of --version.
+[[gnu::cold]] inline std::string version_text(const runtime::program& p) {
+  std::string out = "dice " + std::string(p.version) + "\n", names;
+  for (const auto& level : kernels::cpu_levels()) names += (names.empty() ? "" : ", ") + std::string(level.name);
+  if (names.empty()) return out;
+  try {
+    out += "kernels for " + std::string(kernels::cpu_level_name());
+  } catch (const std::exception& e) {
+    return out + "kernels for " + names + ": " + e.what() + "\n";
+  }
+  return out + (kernels::cpu_levels().size() > 1 ? ", of " + names : "") + "\n";
 }
 
 /// The ranks of this process, each in a thread of its own if there are several.
@@ -159,7 +173,7 @@ inline const channels::transport_info& transport_of(channels::transport wanted, 
   if (usage.empty() && o.prints())
     page = [&]() -> std::string {
       if (o.help) return help(p, argc > 0 ? argv[0] : "program");
-      if (o.version) return "dice " + std::string(p.version) + "\n";
+      if (o.version) return version_text(p);
       return o.plan != plan_form::none ? plan_as(p, f, o.plan) : f->search(*f, p, o.search);
     };
   if (usage.empty() && several && !page) {
@@ -177,6 +191,13 @@ inline const channels::transport_info& transport_of(channels::transport wanted, 
     if (!usage.empty()) return refuse_alone(usage);
     if (page && first) text::print(page());
     if (page) return 0;
+  }
+  if (usage.empty() && !page && !o.verifies_only()) {
+    try {
+      kernels::cpu_level_here();
+    } catch (const std::exception& e) {  // on some hosts only, perhaps; one process of each says so
+      return refuse_alone((several ? "host " + job::host_name() + ": " : "") + e.what(), launch.local_rank == 0, 1);
+    }
   }
   if (usage.empty() && !page && (!o.tune.empty() || !o.pack.empty())) {
     const files::interrupts ends("dice: error: ", "");

@@ -8,6 +8,7 @@
 #include "dice/job/transport.hpp"
 #include "dice/meta/library.hpp"
 #include "dice/runtime/program.hpp"
+#include "dice/this_host/refuse_cpu.hpp"
 
 #include <cstdint>
 #include <functional>

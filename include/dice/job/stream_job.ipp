@@ -5,6 +5,7 @@
 #include "dice/job/mapping_choice.hpp"
 #include "dice/job/rank_session.hpp"
 #include "dice/job/stream_job.hpp"
+#include "dice/kernels/cpu_level.hpp"
 #include "dice/text/print.hpp"
 
 #include <algorithm>
@@ -322,8 +323,23 @@ class stream_job::ranks {
   std::vector<std::unique_ptr<worker>> workers_;
 };
 
+namespace detail {
+
+/// The mapping to run, or what is wrong here, which all ranks are told.
+[[gnu::cold]] inline mapping_choice mapping_for(const runtime::program& p, const engine_options& o) {
+  auto out = choose_mapping(p, o.mapping, "engine_options::mapping");
+  try {
+    kernels::cpu_level_here();
+  } catch (const std::exception& e) {
+    if (out.mistake.empty()) out.mistake = e.what();
+  }
+  return out;
+}
+
+}  // namespace detail
+
 DICE_API stream_job::stream_job(const runtime::program& p, const engine_options& o) {
-  auto mapping = choose_mapping(p, o.mapping, "engine_options::mapping");
+  auto mapping = detail::mapping_for(p, o);
   const int n = mapping.of(p).ranks();
   // Other processes may have been given a mapping of several ranks, and then wait for this one.
   const bool several = n > 1 || (!o.mapping.empty() && channels::launched().size > 1);
@@ -331,7 +347,7 @@ DICE_API stream_job::stream_job(const runtime::program& p, const engine_options&
   ranks_ = std::make_unique<ranks>(p, std::move(mapping), o, by.join(n, true));
 }
 DICE_API stream_job::stream_job(const runtime::program& p, const engine_options& o, const channels::processes& processes)
-    : ranks_(std::make_unique<ranks>(p, choose_mapping(p, o.mapping, "engine_options::mapping"), o, processes.join())) {}
+    : ranks_(std::make_unique<ranks>(p, detail::mapping_for(p, o), o, processes.join())) {}
 DICE_API stream_job::~stream_job() = default;
 
 DICE_API bool stream_job::holds(int layer) const { return ranks_->holds(ranks_->program().planned(layer)); }

@@ -6,10 +6,15 @@
 
 namespace dice::kernels {
 
-template <class Backend, class Op> void compiled<Backend, Op>::run(const task& t, const buffers& b) {
+/// Runs the kernel of Op.
+template <class Backend, class Op> [[gnu::always_inline]] inline void run_kernel(const task& t, const buffers& b) {
   using own = kernel<Backend, Op>;
   typename own::execution x(t, b);
   own::compute(t.as<typename own::op_type>(), t.inputs, t.result, x.call, x.finish);
+}
+
+template <class Backend, class Op> void compiled<Backend, Op>::run(const task& t, const buffers& b) {
+  run_kernel<Backend, Op>(t, b);
 }
 
 template <class Backend, class Op> void compiled<Backend, Op>::pack(const task& t, parameter_list all, std::byte* to) {

@@ -4,6 +4,7 @@
 #include "dice/job/clock_shift.hpp"
 #include "dice/job/record.hpp"
 #include "dice/kernels/accelerator.hpp"
+#include "dice/kernels/cpu_level.hpp"
 #include "dice/runtime/figures.hpp"
 #include "dice/text/json.hpp"
 #include "dice/text/table.hpp"
@@ -30,7 +31,7 @@ inline std::int64_t peak_rss_bytes() {
 
 /// One rank's figures of a run. Milliseconds are means per frame; bytes are of all frames.
 struct rank_summary {
-  std::string host;
+  std::string host, kernels;  ///< the level of its kernels for CPUs (kernels/cpu_level.hpp); "" if it uses none
   double compute_ms = 0, wait_ms = 0;
   std::int64_t bytes_sent = 0, peak_rss_bytes = 0, planned_bytes = 0;
   kernels::accelerator::memory_figures gpu{};  ///< no name: it computes on a CPU
@@ -66,6 +67,7 @@ inline std::string summary_part(const std::string& host, const runtime::figures&
   out.put(f.bytes_sent);
   out.put(peak_rss_bytes());
   out.put(planned);
+  out.put(gpu.name.empty() ? kernels::cpu_level_name() : "");
   out.put(gpu.name);
   for (const auto bytes : {gpu.memory, gpu.staging, gpu.besides}) out.put(bytes);
   const auto& c = f.cores;
@@ -153,6 +155,7 @@ inline std::int64_t shared_cores(const rank_summary& a, const rank_summary& b) {
     r.bytes_sent = in.get_number();
     r.peak_rss_bytes = in.get_number();
     r.planned_bytes = in.get_number();
+    r.kernels = in.get();
     r.gpu.name = in.get();
     for (auto* bytes : {&r.gpu.memory, &r.gpu.staging, &r.gpu.besides}) *bytes = in.get_number();
     std::size_t next = 0;
@@ -197,6 +200,7 @@ inline std::int64_t shared_cores(const rank_summary& a, const rank_summary& b) {
                           .add("stolen_ms", ms(k.cores.stolen))
                           .add("throttled_ms", ms(k.cores.throttled))
                           .add("other_programs_ms", ms(k.of_others)));
+    if (!k.kernels.empty()) rank.add("kernels", k.kernels);
     if (!k.gpu.name.empty())
       rank.add("gpu", text::json_object()
                           .add("name", k.gpu.name)

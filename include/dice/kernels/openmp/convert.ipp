@@ -44,12 +44,16 @@ template <tensor::layout To> void to_layout(const tensor::shape& s, const float*
   });
 }
 
-DICE_API void convert(const conversion& what, const void* from, void* to) {
+inline void convert_tensor(const conversion& what, const void* from, void* to) {
   const no_denormals guard;
   const auto* x = static_cast<const float*>(from);
   auto* y = static_cast<float*>(to);
   if (what.to.layout == tensor::layout::blocked) to_layout<tensor::layout::blocked>(what.of, x, y);
   else to_layout<tensor::layout::plain>(what.of, x, y);
 }
+
+#if !defined(DICE_LEVELS) || DICE_LEVELS == 1
+DICE_API void convert(const conversion& what, const void* from, void* to) { convert_tensor(what, from, to); }
+#endif
 
 }  // namespace dice::kernels::openmp
