@@ -3,6 +3,7 @@
 #include "kernels/harness.hpp"
 
 #include "dice/kernels/cpu_level.hpp"
+#include "dice/kernels/openmp/at_level.ipp"
 
 #include <cstdlib>
 #include <string>
