@@ -107,16 +107,17 @@ def limit_engines(work):
     limited, unfinished = work / "limited", work / "limited.unfinished"
     if limited.exists() and limited.stat().st_mtime > (work / "venv/.requirements").stat().st_mtime:
         return
+    print("limits the engines to", work.name, flush=True)
     shutil.rmtree(limited, ignore_errors=True)
     shutil.rmtree(unfinished, ignore_errors=True)
     for package in ("onnxruntime", "openvino", "ncnn", "ncnn.libs"):
         shutil.copytree(packages / package, unfinished / package)
     for library in unfinished.rglob("*.so*"):
         code = bytearray(library.read_bytes())
-        sections = [[int(n, 16) for n in found] for found in re.findall(
-            r" PROGBITS +([0-9a-f]+) ([0-9a-f]+) ([0-9a-f]+)", call(["readelf", "-SW", library]))]
         if b"\x0f\x01\xd0" not in code:
             continue
+        sections = [[int(n, 16) for n in found] for found in re.findall(
+            r" PROGBITS +([0-9a-f]+) ([0-9a-f]+) ([0-9a-f]+)", call(["readelf", "-SW", library]))]
         for found in re.findall(r"^ *([0-9a-f]+):\s+xgetbv", call(["objdump", "-d", "--no-show-raw-insn", library]), re.M):
             at = int(found, 16)
             offset = next(offset + at - first for first, offset, size in sections if first <= at < first + size)
@@ -133,7 +134,6 @@ def prepare(work, networks):
         for shared in ("models", "venv"):
             if not (work / shared).exists():
                 (work / shared).symlink_to(f"../{shared}")
-        print("limits the engines to", work.name, flush=True)
         limit_engines(work)
     else:
         prepare_models(work, networks)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Scaling on one board: one rank with 1 … N threads, and two ranks with one thread each against one rank with two threads.
 
-    scaling.py [--work DIR] [--rounds N] [--json FILE] [NETWORK…]
+    scaling.py [--work DIR] [--level x86-64-v3] [--rounds N] [--json FILE] [NETWORK…]
 
 The cut between the two ranks makes the slower one as fast as possible, by the layers' times on one thread; mpirun binds each
 to a core. Frames/s of the two are measured with as many frames in flight as the plan allows, latency with one. Programs run

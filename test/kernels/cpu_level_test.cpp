@@ -3,9 +3,6 @@
 #include "kernels/harness.hpp"
 
 #include "dice/kernels/cpu_level.hpp"
-#ifdef DICE_LEVEL  // only in src/; scripts/tests-of finds this test by it
-#include "dice/kernels/openmp/at_level.ipp"
-#endif
 
 #include <cstdlib>
 #include <string>
@@ -54,7 +51,7 @@ TEST(cpu_level, refusals_name_what_is_lacking_and_the_remedy) {
   EXPECT_EQ(high.substr(high.find(" lacks")),
             " lacks " + set_names[1] + ", " + set_names[2] + "; unset the variable, or name low");
   EXPECT_EQ(refusal(7, ""),
-            "DICE_CPU_LEVEL is '', which this program has not; unset the variable, or name low or middle or high");
+            "DICE_CPU_LEVEL is '', which this program does not have; unset the variable, or name low or middle or high");
   EXPECT_EQ(test::error_of([] { kernels::choose_level({}, 7, "low"); }),
             "DICE_CPU_LEVEL is 'low', but this program has no kernels for CPUs; unset the variable");
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """kernels.py LIBRARY…: in static libraries whose kernels are compiled for newer CPUs, other files see only the kernels' functions and the
 variables, which all files share; no two levels have the same function; and all instructions that only newer CPUs have are in the
-kernels' object files (cmake/DiceKernels.cmake)."""
+kernels' object files, which need what others define (cmake/DiceKernels.cmake)."""
 import pathlib
 import re
 import subprocess
@@ -41,6 +41,9 @@ def mistakes(library, folder):
                 yield f"{path.name}: {len(newer)} instructions that only newer CPUs have"
             continue
         kernels += 1
+        weak = re.findall(r"^ +w (\w+)$", run("nm", "--undefined-only", path), re.M)
+        if weak:
+            yield f"{path.name}: a linker may leave out the libraries of {', '.join(weak[:3])}, …, which are only weak here"
         own = re.compile(FUNCTIONS.format(level[1]))
         visible = symbols(path, "--extern-only")
         variables = {name for name, section in symbols(path) if VARIABLES.match(section)}

@@ -32,7 +32,7 @@ namespace dice::kernels {
   if (found < usable) return found;
   std::string remedy = "; unset the variable, or name ";
   for (std::size_t i = 0; i < usable; ++i) remedy += (i > 0 ? " or " : "") + std::string(levels[i].name);
-  if (found == levels.size()) throw std::runtime_error(given + "which this program has not" + remedy);
+  if (found == levels.size()) throw std::runtime_error(given + "which this program does not have" + remedy);
   throw std::runtime_error(given + "but " + this_host::lack_text(levels[found].needs, has).text + remedy);
 }
 

@@ -23,38 +23,36 @@
 
 // Those that compilers use without being asked by the source: set(name, the compilers' macro, word, bit, saved), the members
 // of instruction_set.
+// clang-format off
 #if defined(__x86_64__)
-#define DICE_INSTRUCTION_SETS(set)                                                                                         \
-  set("sse3", __SSE3__, 0, 0, 0) set("ssse3", __SSSE3__, 0, 9, 0)                                                          \
-      set("cx16", __GCC_HAVE_SYNC_COMPARE_AND_SWAP_16, 0, 13, 0) set("sse4.1", __SSE4_1__, 0, 19, 0)                       \
-          set("sse4.2", __SSE4_2__, 0, 20, 0) set("popcnt", __POPCNT__, 0, 23, 0) set("sahf", __LAHF_SAHF__, 5, 0, 0) set( \
-              "avx", __AVX__, 0, 28, 6) set("avx2", __AVX2__, 1, 5, 6) set("bmi", __BMI__, 1, 3, 0)                        \
-              set("bmi2", __BMI2__, 1, 8, 0) set("f16c", __F16C__, 0, 29, 6) set("fma", __FMA__, 0, 12, 6) set(            \
-                  "lzcnt", __LZCNT__, 5, 5, 0) set("movbe", __MOVBE__, 0, 22, 0) set("avx512f", __AVX512F__, 1, 16, 0xe6)  \
-                  set("avx512bw", __AVX512BW__, 1, 30, 0xe6) set("avx512cd", __AVX512CD__, 1, 28, 0xe6)                    \
-                      set("avx512dq", __AVX512DQ__, 1, 17, 0xe6) set("avx512vl", __AVX512VL__, 1, 31, 0xe6)                \
-                          set("avx512ifma", __AVX512IFMA__, 1, 21, 0xe6) set("avx512vbmi", __AVX512VBMI__, 2, 1, 0xe6)     \
-                              set("avx512vbmi2", __AVX512VBMI2__, 2, 6, 0xe6)                                              \
-                                  set("avx512vnni", __AVX512VNNI__, 2, 11, 0xe6)                                           \
-                                      set("avx512bitalg", __AVX512BITALG__, 2, 12, 0xe6)                                   \
-                                          set("avx512vpopcntdq", __AVX512VPOPCNTDQ__, 2, 14, 0xe6)                         \
-                                              set("avx512bf16", __AVX512BF16__, 4, 5, 0xe6)                                \
-                                                  set("avx512fp16", __AVX512FP16__, 3, 23, 0xe6)                           \
-                                                      set("avxvnni", __AVXVNNI__, 4, 4, 6) set("gfni", __GFNI__, 2, 8, 0)  \
-                                                          set("fma4", __FMA4__, 5, 16, 6) set("xop", __XOP__, 5, 11, 6)    \
-                                                              set("tbm", __TBM__, 5, 21, 0)
+#define DICE_INSTRUCTION_SETS(set) \
+  set("sse3", __SSE3__, 0, 0, 0) set("ssse3", __SSSE3__, 0, 9, 0) \
+  set("cx16", __GCC_HAVE_SYNC_COMPARE_AND_SWAP_16, 0, 13, 0) set("sse4.1", __SSE4_1__, 0, 19, 0) \
+  set("sse4.2", __SSE4_2__, 0, 20, 0) set("popcnt", __POPCNT__, 0, 23, 0) set("sahf", __LAHF_SAHF__, 5, 0, 0) \
+  set("avx", __AVX__, 0, 28, 6) set("avx2", __AVX2__, 1, 5, 6) set("bmi", __BMI__, 1, 3, 0) \
+  set("bmi2", __BMI2__, 1, 8, 0) set("f16c", __F16C__, 0, 29, 6) set("fma", __FMA__, 0, 12, 6) \
+  set("lzcnt", __LZCNT__, 5, 5, 0) set("movbe", __MOVBE__, 0, 22, 0) \
+  set("avx512f", __AVX512F__, 1, 16, 0xe6) set("avx512bw", __AVX512BW__, 1, 30, 0xe6) \
+  set("avx512cd", __AVX512CD__, 1, 28, 0xe6) set("avx512dq", __AVX512DQ__, 1, 17, 0xe6) \
+  set("avx512vl", __AVX512VL__, 1, 31, 0xe6) set("avx512ifma", __AVX512IFMA__, 1, 21, 0xe6) \
+  set("avx512vbmi", __AVX512VBMI__, 2, 1, 0xe6) set("avx512vbmi2", __AVX512VBMI2__, 2, 6, 0xe6) \
+  set("avx512vnni", __AVX512VNNI__, 2, 11, 0xe6) set("avx512bitalg", __AVX512BITALG__, 2, 12, 0xe6) \
+  set("avx512vpopcntdq", __AVX512VPOPCNTDQ__, 2, 14, 0xe6) set("avx512bf16", __AVX512BF16__, 4, 5, 0xe6) \
+  set("avx512fp16", __AVX512FP16__, 3, 23, 0xe6) set("avxvnni", __AVXVNNI__, 4, 4, 6) set("gfni", __GFNI__, 2, 8, 0) \
+  set("fma4", __FMA4__, 5, 16, 6) set("xop", __XOP__, 5, 11, 6) set("tbm", __TBM__, 5, 21, 0)
 #elif defined(__aarch64__)
-#define DICE_INSTRUCTION_SETS(set)                                                                              \
-  set("crc", __ARM_FEATURE_CRC32, 0, 7, 0) set("lse", __ARM_FEATURE_ATOMICS, 0, 8, 0)                           \
-      set("fp16", __ARM_FEATURE_FP16_SCALAR_ARITHMETIC, 0, 9, 0) set("rdma", __ARM_FEATURE_QRDMX, 0, 12, 0)     \
-          set("jscvt", __ARM_FEATURE_JCVT, 0, 13, 0) set("fcma", __ARM_FEATURE_COMPLEX, 0, 14, 0)               \
-              set("rcpc", __ARM_FEATURE_RCPC, 0, 15, 0) set("dotprod", __ARM_FEATURE_DOTPROD, 0, 20, 0)         \
-                  set("sve", __ARM_FEATURE_SVE, 0, 22, 0) set("fp16fml", __ARM_FEATURE_FP16_FML, 0, 23, 0)      \
-                      set("sve2", __ARM_FEATURE_SVE2, 1, 1, 0) set("i8mm", __ARM_FEATURE_MATMUL_INT8, 1, 13, 0) \
-                          set("bf16", __ARM_FEATURE_BF16_VECTOR_ARITHMETIC, 1, 14, 0)
+#define DICE_INSTRUCTION_SETS(set) \
+  set("crc", __ARM_FEATURE_CRC32, 0, 7, 0) set("lse", __ARM_FEATURE_ATOMICS, 0, 8, 0) \
+  set("fp16", __ARM_FEATURE_FP16_SCALAR_ARITHMETIC, 0, 9, 0) set("rdma", __ARM_FEATURE_QRDMX, 0, 12, 0) \
+  set("jscvt", __ARM_FEATURE_JCVT, 0, 13, 0) set("fcma", __ARM_FEATURE_COMPLEX, 0, 14, 0) \
+  set("rcpc", __ARM_FEATURE_RCPC, 0, 15, 0) set("dotprod", __ARM_FEATURE_DOTPROD, 0, 20, 0) \
+  set("sve", __ARM_FEATURE_SVE, 0, 22, 0) set("fp16fml", __ARM_FEATURE_FP16_FML, 0, 23, 0) \
+  set("sve2", __ARM_FEATURE_SVE2, 1, 1, 0) set("i8mm", __ARM_FEATURE_MATMUL_INT8, 1, 13, 0) \
+  set("bf16", __ARM_FEATURE_BF16_VECTOR_ARITHMETIC, 1, 14, 0)
 #else
 #define DICE_INSTRUCTION_SETS(set) set("", __DICE_UNKNOWN, 0, 0, 0)
 #endif
+// clang-format on
 
 namespace dice::this_host {
 

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace dice::kernels::openmp {
 
@@ -91,7 +92,7 @@ template <int Pixels, int Stride, int Taps, bool Border, class F>
 /// before.
 template <int Stride, int Taps>
 DICE_SHARED void depthwise_pixels(const depthwise_row& r, std::int64_t begin, std::int64_t end) {
-  // Where a product cannot read memory, loads are shared.
+  // 14 sums fit beside a window's weights where there are 32 registers; not tried on 64-bit ARM.
   constexpr int small = 7, large = platform::vector_registers >= 32 && !multiplies_by_lane ? 14 : small;
   const auto& f = *r.form;
   // Pixels [first, last) have their window within the row.
@@ -134,7 +135,8 @@ inline void convolve_depthwise(const algorithm::convolution& form, const window&
       if (x.kernel == 5) return &depthwise_pixels<Stride, 5>;
       if (x.kernel == 7) return &depthwise_pixels<Stride, 7>;
     }
-    return &depthwise_pixels < Stride == 1 ? 1 : 0, 0 > ;
+    constexpr int known = Stride == 1 ? 1 : 0;  // other windows with stride 2 are rare
+    return &depthwise_pixels<known, 0>;
   };
   const auto row = x.stride == 1   ? taps_of(std::integral_constant<int, 1>())
                    : x.stride == 2 ? taps_of(std::integral_constant<int, 2>())
