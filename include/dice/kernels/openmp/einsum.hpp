@@ -4,6 +4,7 @@
 #include "dice/kernels/openmp/detail/strided.hpp"
 
 #include <cstdint>
+#include <utility>
 
 namespace dice::kernels {
 
@@ -53,7 +54,7 @@ template <> struct kernel<openmp::backend, ops::einsum> : openmp::base<ops::eins
   }
 
  private:
-  static constexpr std::int64_t tile_rows = platform::vector_registers >= 32 ? 6 : 4;
+  static constexpr std::int64_t tile_rows = platform::vector_registers >= 32 || detail::pins_products ? 6 : 4;
   static constexpr int tile_vectors = platform::vector_registers >= 32 ? 4 : 2;
 
   /// An input: elements between neighbours along the axes of the result, and along the axis of the sum.
@@ -101,21 +102,24 @@ template <> struct kernel<openmp::backend, ops::einsum> : openmp::base<ops::eins
       *y = total[0] * factor;
     }
     void compute(std::int64_t rows, std::int64_t columns) const {
-      if (rows == tile_rows) return compute<tile_rows>(columns, 0);
-      for (std::int64_t r = 0; r < rows; ++r) compute<1>(columns, r);
+      [&]<int... R>(std::integer_sequence<int, R...>) {
+        static constexpr void (tile::*of_rows[])(std::int64_t) const {&tile::compute<R + 1>...};
+        (this->*of_rows[rows - 1])(columns);
+      }
+      (std::make_integer_sequence<int, tile_rows>{});
     }
-    template <int Rows> void compute(std::int64_t columns, std::int64_t row) const {
+    template <int Rows> void compute(std::int64_t columns) const {
       using detail::width;
       std::int64_t x = 0;
-      for (; x + tile_vectors * width <= columns; x += tile_vectors * width) block<Rows, tile_vectors>(row, x, width);
-      for (; x + width <= columns; x += width) block<Rows, 1>(row, x, width);
-      if (x < columns) block<Rows, 1>(row, x, columns - x);
+      for (; x + tile_vectors * width <= columns; x += tile_vectors * width) block<Rows, tile_vectors>(x, width);
+      for (; x + width <= columns; x += width) block<Rows, 1>(x, width);
+      if (x < columns) block<Rows, 1>(x, columns - x);
     }
     /// Of the last vector, the first `count` lanes. Every result is summed in the same order, wherever it lies.
-    template <int Rows, int Vectors> void block(std::int64_t row, std::int64_t x, std::int64_t count) const {
+    template <int Rows, int Vectors> void block(std::int64_t x, std::int64_t count) const {
       using namespace detail;
       vec sums[Rows][Vectors]{};
-      const float *p = a + row * a_row, *q = b + x;
+      const float *p = a, *q = b + x;
       const bool full = count == width;
       for (std::int64_t d = 0; d < depth; ++d, p += a_depth, q += b_depth) {
         vec from[Vectors];
@@ -125,14 +129,20 @@ template <> struct kernel<openmp::backend, ops::einsum> : openmp::base<ops::eins
         for (int r = 0; r < Rows; ++r) {
           const vec by = splat(p[r * a_row]);
           DICE_UNROLL
-          for (int v = 0; v < Vectors; ++v) sums[r][v] = fma(by, from[v], sums[r][v]);
+          for (int v = 0; v < Vectors; ++v) {
+            if constexpr (pins_products && !multiplies_by_lane) add_product_of(sums[r][v], from[v], by);
+            else sums[r][v] = fma(by, from[v], sums[r][v]);
+          }
         }
       }
-      for (int r = 0; r < Rows; ++r)
+      DICE_UNROLL
+      for (int r = 0; r < Rows; ++r) {
+        DICE_UNROLL
         for (int v = 0; v < Vectors; ++v) {
-          float* to = y + (row + r) * y_row + x + v * width;
+          float* to = y + r * y_row + x + v * width;
           Vectors > 1 || full ? store(to, sums[r][v] * factor) : store_first(to, sums[r][v] * factor, count);
         }
+      }
     }
   };
 };

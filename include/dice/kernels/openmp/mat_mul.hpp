@@ -102,6 +102,10 @@ template <> struct kernel<openmp::backend, ops::mat_mul> : openmp::base<ops::mat
         tiles.each(start, stop, [&](std::int64_t pixels, const segments&, const segments& at) {
           for (std::int64_t i = 0; i < fetched; ++i, next += block)
             for (std::int64_t b = 0; b < blocks; ++b) __builtin_prefetch(next + b * tile.depth, 0, 2);
+          if (k + part >= depth)  // where the results will go
+            for (auto row = at.at[0]; row < at.at[1] + pixels; ++row)
+              for (std::int64_t b = 0; b < blocks; ++b)
+                __builtin_prefetch(c.output + (first + row) * m.columns + (column + b) * block, 1);
           for (int s = 0; s < 2; ++s) {
             tile.in[s] = band + (k * rows + at.at[s]) * block;
             tile.out[s] = sums + (at.at[s] - zero) * block;
