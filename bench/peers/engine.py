@@ -1,25 +1,22 @@
 #!/usr/bin/env python3
-"""engine.py ENGINE NAME MODELS THREADS SECONDS: one engine on one network, float32, one frame at a time.
+"""engine.py ENGINE NAME MODELS THREADS WARMUP SECONDS: one engine on one network, float32, one frame at a time.
 
 ENGINE is onnxruntime, openvino, ncnn or compile (torch.compile); MODELS the folder with NAME.onnx, NAME_in.npy and
-NAME_out.npy, or NAME_out_OUTPUT.npy for each of several outputs (ncnn: NAME.ncnn.param and .bin by pnnx). Prints a line of
-JSON: milliseconds to load, of the first and of each later run, and from the start of the process to the first result; memory
-beyond that of the imported library; the largest error; and how many cores others used meanwhile.
+NAME_out.npy, or NAME_out_OUTPUT.npy for each of several outputs (ncnn: NAME.ncnn.param and .bin by pnnx). After WARMUP
+seconds of warm-up it prints a line of JSON, the milliseconds of a frame, and stops itself (SIGSTOP); once continued, it
+measures for SECONDS. Then it prints a second line: milliseconds to load, of the first and of each later run, and from the
+start of the process to the first result; memory beyond that of the imported library; and the largest error.
 """
 import json
 import os
 import pathlib
 import resource
+import signal
+import statistics
 import sys
 import time
 
 WARMUP, LEAST_FRAMES = 5, 10
-
-
-def cpu_ticks():
-    """The CPU seconds that the whole machine has used."""
-    numbers = [int(n) for n in open("/proc/stat").readline().split()[1:]]
-    return (sum(numbers[:3]) + sum(numbers[5:8])) / os.sysconf("SC_CLK_TCK")
 
 
 def age_ms():
@@ -119,7 +116,7 @@ def compile(path, threads):
 
 
 def main():
-    engine, name, models, threads, seconds = *sys.argv[1:4], int(sys.argv[4]), float(sys.argv[5])
+    engine, name, models, threads, warmup, seconds = *sys.argv[1:4], int(sys.argv[4]), *map(float, sys.argv[5:7])
     os.environ["OMP_NUM_THREADS"] = str(threads)
     import numpy
     path = f"{models}/{name}"
@@ -131,21 +128,22 @@ def main():
     loaded = time.perf_counter()
     got = run()
     first, first_age = time.perf_counter(), age_ms()
-    for _ in frames_of(seconds, WARMUP):
-        run()
-    times = []
-    others, own, began = cpu_ticks(), time.process_time(), time.perf_counter()
-    for _ in frames_of(seconds, LEAST_FRAMES):
-        before = time.perf_counter()
-        got = run()
-        times.append(1000 * (time.perf_counter() - before))
-    others = cpu_ticks() - others - (time.process_time() - own)
+
+    def measure(seconds, least):
+        times = []
+        for _ in frames_of(seconds, least):
+            before = time.perf_counter()
+            results = run()
+            times.append(1000 * (time.perf_counter() - before))
+        return times, results
+    print(json.dumps({"frame_ms": statistics.median(measure(warmup, WARMUP)[0])}), flush=True)
+    os.kill(os.getpid(), signal.SIGSTOP)
+    times, got = measure(seconds, LEAST_FRAMES)
     errors = [abs(numpy.asarray(a).reshape(b.shape) - b).max() / abs(b).max() for a, b in zip(got, wanted, strict=True)]
     print(json.dumps({
         "version": version, "load_ms": 1000 * (loaded - start), "first_ms": 1000 * (first - loaded), "times_ms": times,
         "start_to_first_ms": first_age,
-        "bytes": peak_bytes() - base, "error": float(max(errors)),
-        "others": max(0.0, others / (time.perf_counter() - began))}))
+        "bytes": peak_bytes() - base, "error": float(max(errors))}))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 // main of a program of bench/peers: `dice …` is dice::main on one rank, `layers` and `machine` print the JSON of layers.hpp,
-// `auto|tune WEIGHTS IN.npy OUT.npy THREADS SECONDS` runs oneDNN and prints the same as engine.py.
+// `auto|tune WEIGHTS IN.npy OUT.npy THREADS WARMUP SECONDS` runs oneDNN, and prints and stops as engine.py does.
 #pragma once
 
 #include "layers.hpp"
@@ -7,6 +7,7 @@
 
 #include <dice/frames/npy.hpp>
 
+#include <signal.h>
 #include <sys/resource.h>
 
 #include <cstdint>
@@ -24,23 +25,6 @@ inline std::int64_t peak_bytes() {
   return std::int64_t{1024} * used.ru_maxrss;
 }
 
-/// Seconds of CPU time of this process.
-inline double cpu_seconds() {
-  timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
-/// The CPU seconds that the whole machine has used.
-inline double machine_seconds() {
-  std::FILE* file = std::fopen("/proc/stat", "r");
-  double n[8]{};
-  const int read =
-      std::fscanf(file, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7);
-  std::fclose(file);
-  return read == 8 ? (n[0] + n[1] + n[2] + n[5] + n[6] + n[7]) / static_cast<double>(sysconf(_SC_CLK_TCK)) : 0;
-}
-
 template <class Net> int main(int argc, char** argv) try {
   if (argc > 1 && std::string_view(argv[1]) == "dice") {
     argv[1] = argv[0];
@@ -49,12 +33,12 @@ template <class Net> int main(int argc, char** argv) try {
   if (argc == 2 && std::string_view(argv[1]) == "layers")
     return layers::print<Net>(dice::assembly::program_of<Net, plan<Net>>), 0;
   if (argc == 2 && std::string_view(argv[1]) == "machine") return layers::print_machine(), 0;
-  if (argc != 7) {
-    std::cerr << "usage: PROGRAM dice … | layers | machine | PROGRAM auto|tune WEIGHTS IN.npy OUT.npy THREADS SECONDS\n";
+  if (argc != 8) {
+    std::cerr << "usage: PROGRAM dice … | layers | machine | auto|tune WEIGHTS IN.npy OUT.npy THREADS WARMUP SECONDS\n";
     return 2;
   }
   omp_set_num_threads(std::stoi(argv[5]));
-  const double measured = std::stod(argv[6]);
+  const double warm_up = std::stod(argv[6]), measured = std::stod(argv[7]);
   const auto& program = dice::assembly::program_of<Net, plan<Net>>;
   const auto shape_of = [&](std::string_view op) {
     for (const auto& l : program.layers.layers)
@@ -72,19 +56,20 @@ template <class Net> int main(int argc, char** argv) try {
   peer.run(in.data(), out.data());
   const double first = seconds();
   std::vector<double> times;
-  const auto frames = [&](std::size_t least) {  // for `measured` seconds, and at least `least` frames
+  const auto frames = [&](double length, std::size_t least) {  // for `length` seconds, and at least `least` frames
     times.clear();
-    for (const double began = seconds(); times.size() < least || seconds() < began + measured;) {
+    for (const double began = seconds(); times.size() < least || seconds() < began + length;) {
       const double before = seconds();
       peer.run(in.data(), out.data());
       times.push_back(1000 * (seconds() - before));
     }
   };
-  frames(5);
-  double others = machine_seconds(), own = cpu_seconds();
-  const double began = seconds();
-  frames(10);
-  others = machine_seconds() - others - (cpu_seconds() - own);
+  frames(warm_up, 5);
+  std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
+  std::printf("{\"frame_ms\": %.4f}\n", times[times.size() / 2]);
+  std::fflush(stdout);
+  raise(SIGSTOP);
+  frames(measured, 10);
   float error = 0, largest = 0;
   for (std::size_t i = 0; i < out.size(); ++i) {
     error = std::max(error, std::abs(out[i] - wanted.data()[i]));
@@ -92,11 +77,10 @@ template <class Net> int main(int argc, char** argv) try {
   }
   const auto* version = dnnl_version();
   std::printf(
-      "{\"version\": \"%d.%d.%d\", \"load_ms\": %.3f, \"first_ms\": %.3f, \"bytes\": %lld, \"error\": %.3g, \"others\": "
-      "%.3f, \"times_ms\": [",
+      "{\"version\": \"%d.%d.%d\", \"load_ms\": %.3f, \"first_ms\": %.3f, \"bytes\": %lld, \"error\": %.3g, "
+      "\"times_ms\": [",
       version->major, version->minor, version->patch, 1000 * (loaded - start), 1000 * (first - loaded),
-      static_cast<long long>(peak_bytes() - base), static_cast<double>(error / largest),
-      std::max(0.0, others / (seconds() - began)));
+      static_cast<long long>(peak_bytes() - base), static_cast<double>(error / largest));
   for (std::size_t i = 0; i < times.size(); ++i) std::printf("%s%.4f", i ? ", " : "", times[i]);
   std::printf("]}\n");
   return 0;

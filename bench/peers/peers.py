@@ -159,10 +159,14 @@ def wanted(work, name):
     return [f"{output}={file}" if output else file for output, file in outputs(work / "models" / name).items()]
 
 
+def dice_command(work, name, *options):
+    """The network's program on its own picture, with the packed weights that prepare() put beside it."""
+    return [work / f"build/peer_{name}", "dice", "--input", work / f"models/{name}_in.npy", *options]
+
+
 def run_dice(work, name, threads, *options):
-    """The output of the network's program on its own picture, with the packed weights that prepare() put beside it."""
-    return call([work / f"build/peer_{name}", "dice", "--input", work / f"models/{name}_in.npy", *options],
-                env=environment(work, threads))
+    """The output of this program."""
+    return call(dice_command(work, name, *options), env=environment(work, threads))
 
 
 def layer_times(work, name, threads, seconds=2):
