@@ -97,6 +97,7 @@ template <> struct kernel<openmp::backend, ops::mat_mul> : openmp::base<ops::mat
         tile.last = static_cast<int>(std::min<std::int64_t>(block, m.depth - (k + tile.in_blocks - 1) * block));
         tile.weights = weights + k * block * block;
         tile.resume = k > 0;
+        tile.fetches = true;
         // The first tiles fetch the weights of the next part, which come from memory, little by little.
         const float* next = tile.weights + tile.in_blocks * block * block;
         tiles.each(start, stop, [&](std::int64_t pixels, const segments&, const segments& at) {
@@ -107,6 +108,7 @@ template <> struct kernel<openmp::backend, ops::mat_mul> : openmp::base<ops::mat
             tile.out[s] = sums + (at.at[s] - zero) * block;
           }
           tile_of<block>(pixels, blocks)(tile);
+          tile.fetches = false;
         });
       }
       for (std::int64_t b = 0; b < blocks; ++b)

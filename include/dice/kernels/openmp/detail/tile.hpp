@@ -45,13 +45,12 @@ constexpr std::int64_t output_pixels(std::int64_t rows, std::int64_t columns, co
 }
 
 template <int Pixels, int Blocks, int Lanes> DICE_SHARED void tile(const tile_call& c) {
-  constexpr int vectors = Blocks * block_vectors;
-  vec sum[2][Pixels][vectors];
+  constexpr int vectors = Blocks * block_vectors, first = first_segment(Pixels);
+  vec sum[2][first][vectors];
   const auto each = [](const auto& f) __attribute__((always_inline)) {
     DICE_UNROLL
-    for (int s = 0; s < 2; ++s) DICE_UNROLL
-    for (int p = 0; p < Pixels; ++p) DICE_UNROLL
-    for (int v = 0; v < vectors; ++v) f(s, p, v);
+    for (int i = 0; i < Pixels; ++i) DICE_UNROLL
+    for (int v = 0; v < vectors; ++v) f(i / first, i % first, v);
   };
   const auto in_plane = [](int p, int v) __attribute__((always_inline)) { return v % block_vectors * width + p * block; };
   const auto offset = [&](int p, int v) __attribute__((always_inline)) {
@@ -65,7 +64,7 @@ template <int Pixels, int Blocks, int Lanes> DICE_SHARED void tile(const tile_ca
     each([&](int s, int p, int v) __attribute__((always_inline)) { sum[s][p][v] = vec{}; });
   }
 
-  if constexpr (multiplies_by_lane) add_by_lane<Lanes>(sum, c);
+  if constexpr (multiplies_by_lane) add_by_lane<Lanes, Pixels>(sum, c);
   else add_by_vector<Lanes>(sum, c);
 
   float* const out[2] = {c.out[0], c.out[1]};  // copies: stores may change what a reference refers to
@@ -87,25 +86,26 @@ template <int Pixels, int Blocks, int Lanes> DICE_SHARED void tile(const tile_ca
       });
   if (!e.bounds.exact) {
     // Segments may overlap; the shared pixels must not be finished twice.
-    const auto shared = (out[0] + Pixels * block - out[1]) / block;
+    const auto shared = (out[0] + first * block - out[1]) / block;
     const int again = shared > 0 ? static_cast<int>(shared) : 0;
     for (int b = 0; b < Blocks; ++b) {
-      finish_pixels(e, out[0] + b * c.plane, Pixels, block);
-      finish_pixels(e, out[1] + b * c.plane + again * block, Pixels - again, block);
+      finish_pixels(e, out[0] + b * c.plane, first, block);
+      finish_pixels(e, out[1] + b * c.plane + again * block, Pixels - first - again, block);
     }
   }
 }
 
 using tile_function = void (*)(const tile_call&);
 
-/// The tile of two segments of 1 … `segment` pixels that are Lanes elements apart.
+/// The tile of `pixels` pixels, from 1 to tile_pixels, that are Lanes elements apart.
 template <int Lanes> tile_function tile_of(std::int64_t pixels, std::int64_t blocks) {
+  constexpr int step = shares_pixels ? 2 : 1;
   static constexpr auto table = []<int... P>(std::integer_sequence<int, P...>) {
-    return std::array<std::array<tile_function, segment>, 2>{
-        {{&tile<P + 1, 1, Lanes>...}, {&tile<P + 1, tile_blocks, Lanes>...}}};
+    return std::array<std::array<tile_function, sizeof...(P)>, 2>{
+        {{&tile<step * (P + 1), 1, Lanes>...}, {&tile<step * (P + 1), tile_blocks, Lanes>...}}};
   }
-  (std::make_integer_sequence<int, segment>{});
-  return table[blocks > 1 ? 1 : 0][pixels - 1];
+  (std::make_integer_sequence<int, tile_pixels / step>{});
+  return table[blocks > 1 ? 1 : 0][(pixels - 1) / step];
 }
 
 }  // namespace dice::kernels::openmp

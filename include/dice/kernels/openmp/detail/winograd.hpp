@@ -194,6 +194,7 @@ void multiply_blocks(const tile_block& b, const winograd_product& w, std::int64_
         c.out[s] = sums + p * to + columns.at[s] * block;
       }
       tile_of<block>(pixels, blocks)(c);
+      c.fetches = false;
     });
   }
   for (std::int64_t o = 0; o < blocks; ++o)
