@@ -113,6 +113,12 @@ template <int Offset> [[gnu::always_inline]] inline void load_pair(const float* 
                : "m"(*reinterpret_cast<const float(*)[4 * width]>(p)));
   to[0] = a, to[1] = b, to[2] = c, to[3] = d;
 }
+/// Stores the 2 · width elements from p + Offset on.
+template <int Offset> [[gnu::always_inline]] inline void store_pair(float* p, vec a, vec b) {
+  asm volatile("stp %q1, %q2, [%3, %4]"
+               : "=m"(*reinterpret_cast<float(*)[2 * width]>(p + Offset))
+               : "w"(a), "w"(b), "r"(p), "i"(Offset * sizeof(float)));
+}
 /// Prefetches p[Offset].
 template <int Offset> [[gnu::always_inline]] inline void prefetch(const float* p) {
   asm volatile("prfm pldl1keep, [%0, %1]" : : "r"(p), "i"(Offset * sizeof(float)));
@@ -162,6 +168,10 @@ template <int Offset> [[gnu::always_inline]] inline void load_pair(const float* 
 template <int Offset> [[gnu::always_inline]] inline void prefetch(const float* p) { __builtin_prefetch(p + Offset); }
 template <int Offset> [[gnu::always_inline]] inline vec load_one(const float* p) { return splat(p[Offset]); }
 template <int Offset> [[gnu::always_inline]] inline vec load_at(const float* p) { return load(p + Offset); }
+template <int Offset> [[gnu::always_inline]] inline void store_pair(float* p, vec a, vec b) {
+  store(p + Offset, a);
+  store(p + Offset + width, b);
+}
 [[gnu::always_inline]] inline void load_next(const float*& p, vec (&to)[4]) {
   for (int i = 0; i < 4; ++i, p += width) to[i] = load(p);
 }

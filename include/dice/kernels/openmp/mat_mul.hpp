@@ -43,7 +43,7 @@ template <> struct kernel<openmp::backend, ops::mat_mul> : openmp::base<ops::mat
           pack(m, c.inputs[0] + first * m.depth, u * 16, std::min(rows, u * 16 + 16), rows, band);
         });
         team::barrier();
-        const openmp::tiling tiles(1, rows);
+        const openmp::tiling tiles(1, rows, openmp::tile_pixels<block>);
         const auto chunks = std::min(tiles.size(), n > 1 ? (4 * n + pairs - 1) / pairs : 1);
         team::share(chunks * pairs, t, n, [&](std::int64_t u) {
           const auto chunk = u / pairs;
@@ -71,8 +71,8 @@ template <> struct kernel<openmp::backend, ops::mat_mul> : openmp::base<ops::mat
                        std::int64_t first, std::int64_t rows, std::int64_t column, const openmp::tiling& tiles,
                        std::int64_t begin, std::int64_t end) {
     using namespace openmp;
-    constexpr std::int64_t most = 112 / tile_pixels, part = 16 * 1024 / (tile_blocks * block * block * tensor::float_bytes);
-    constexpr std::int64_t plane = most * tile_pixels * block;
+    constexpr std::int64_t most = 112 / tile_pixels<block>, part = 16 * 1024 / (tile_blocks * block * block * tensor::float_bytes);
+    constexpr std::int64_t plane = most * tile_pixels<block> * block;
     alignas(64) float sums[tile_blocks * plane];
     const auto* const weights = reinterpret_cast<const float*>(c.packed) + column * m.depth * block;
     const std::ptrdiff_t tap = 0;

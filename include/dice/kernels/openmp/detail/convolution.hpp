@@ -51,12 +51,13 @@ struct segments {
 /// segment. A wide row, or the last of an odd number of rows, is cut into tiles whose segments follow one another.
 class tiling {
  public:
-  tiling(std::int64_t rows, std::int64_t width)
-      : rows_(rows), width_(width), pairs_(width < tile_pixels && rows > 1), most_(pairs_ ? tile_pixels / 2 : tile_pixels) {
+  /// Tiles of at most `most` pixels.
+  tiling(std::int64_t rows, std::int64_t width, int most)
+      : rows_(rows), width_(width), pairs_(width < most && rows > 1), most_(pairs_ ? most / 2 : most) {
     parts_ = (width + most_ - 1) / most_;
     // A last tile of so few pixels would wait for its sums; it shares the pixels of the one before. Not with AVX-512, whose
     // longer tiles hide better how slowly weights arrive (Winograd's on small maps took 10 % more time, Zen 4).
-    if (const auto last = width - (parts_ - 1) * most_; tile_pixels < 8 && parts_ > 1 && last < 3)
+    if (const auto last = width - (parts_ - 1) * most_; most < 8 && parts_ > 1 && last < 3)
       shift_ = (most_ - last) / 2;
   }
   /// The first column of part `part` of a row.
@@ -174,7 +175,7 @@ template <int Lanes> DICE_SHARED void convolve_band(const band& b, std::int64_t 
   const auto& form = *b.form;
   // Rows without a gap between them are one row.
   const bool flat = form.pitch == b.columns && form.x.out == b.columns;
-  const tiling tiles(flat ? 1 : b.rows, flat ? b.rows * b.columns : b.columns);
+  const tiling tiles(flat ? 1 : b.rows, flat ? b.rows * b.columns : b.columns, tile_pixels<Lanes>);
   const std::int64_t together = form.groups == 1 ? tile_blocks : 1;  // with groups, blocks may read different channels
   const auto columns = (form.out_blocks() + together - 1) / together;
   const auto bytes = b.rows * b.columns * form.in_blocks() * Lanes * tensor::float_bytes;

@@ -99,9 +99,10 @@ template <int Pairs, int Taps> struct filter {
   static constexpr double power(double q, int n) { return n == 0 ? 1 : q * power(q, n - 1); }
   /// Σ qᴷ · x over the pairs.
   template <int K> [[gnu::always_inline]] static vec row(const vec* x) {
-    vec sum{};
+    const auto q = [](int i) { return splat(static_cast<float>(power(points<Pairs>[i], K))); };
+    vec sum = K == 0 ? x[0] : q(0) * x[0];
     DICE_UNROLL
-    for (int i = 0; i < Pairs; ++i) sum = fma(splat(static_cast<float>(power(points<Pairs>[i], K))), x[i], sum);
+    for (int i = 1; i < Pairs; ++i) sum = K == 0 ? sum + x[i] : fma(q(i), x[i], sum);
     return sum;
   }
 };

@@ -20,10 +20,11 @@ inline constexpr int block = static_cast<int>(tensor::block);
 /// Vectors per block; the most blocks of output channels that a tile computes at once.
 inline constexpr int block_vectors = block / width, tile_blocks = width == block ? 2 : 1;
 /// Most pixels of a tile. Their sums fill the registers that the weights' vectors and one input leave free; by lane, those
-/// that four vectors of weights and eight of inputs leave.
+/// that four vectors of weights and eight of inputs leave, or two if these are of planes.
+template <int Lanes>
 inline constexpr int tile_pixels =
     multiplies_by_lane
-        ? (platform::vector_registers - 4 - 8) / block_vectors
+        ? (platform::vector_registers - 4 - (Lanes == 1 ? 2 : 8)) / block_vectors
         : (platform::vector_registers - tile_blocks * block_vectors - 1) / (tile_blocks * block_vectors) / 2 * 2;
 /// The pixels are in two segments. There are tiles of every size by lane, and else only of even ones: the segments of an odd
 /// number share a pixel.
@@ -138,8 +139,8 @@ template <int Count, int Lanes, int Pixels, bool Fetches, int First>
   vec in[2][First][2], weights[4];
   unrolled<Count>([&](auto k) __attribute__((always_inline)) {
     if constexpr (segments) {
-      in[0][0][0] = load_at<0>(p0);
-      in[1][0][0] = load_at<0>(p1 - (width - second));
+      in[0][0][0] = load(p0);
+      in[1][0][0] = load(p1 - (width - second));
     } else if constexpr (k % channels == 0) {
       unrolled<Pixels>([&](auto i) __attribute__((always_inline)) {
         constexpr int s = i / First, p = i % First, at = p * Lanes + k;
@@ -169,8 +170,13 @@ template <int Lanes, int Pixels, int First>
   const auto* const taps = c.taps;
   const auto each_tap = [&](const auto& add) __attribute__((always_inline)) {
     std::ptrdiff_t t = 0;
-    do add(x0 + taps[t], x1 + taps[t]);
-    while (++t < c.tap_count);
+    if constexpr (Lanes == 1)  // so short that counting takes time
+      for (; t + 1 < c.tap_count; t += 2) {
+        const auto one = taps[t], two = taps[t + 1];
+        add(x0 + one, x1 + one);
+        add(x0 + two, x1 + two);
+      }
+    for (; t < c.tap_count; ++t) add(x0 + taps[t], x1 + taps[t]);
   };
   // Blocks [begin, end) are whole.
   const std::ptrdiff_t begin = Lanes > 1 && c.first > 0, end = c.in_blocks - (Lanes > 1 && c.last < block);

@@ -68,8 +68,25 @@ template <int Pixels, int Blocks, int Lanes> DICE_SHARED void tile(const tile_ca
   else add_by_vector<Lanes>(sum, c);
 
   float* const out[2] = {c.out[0], c.out[1]};  // copies: stores may change what a reference refers to
-  if (!c.finish)
-    return each([&](int s, int p, int v) __attribute__((always_inline)) { store(out[s] + offset(p, v), sum[s][p][v]); });
+  // By lane, two vectors of one block at a time.
+  const auto each_pair = [](const auto& f) __attribute__((always_inline)) {
+    unrolled<Pixels>([&](auto i) __attribute__((always_inline)) {
+      unrolled<block_vectors / 2>([&](auto v) __attribute__((always_inline)) {
+        f(std::integral_constant<int, i / first>(), std::integral_constant<int, i % first>(),
+          std::integral_constant<int, 2 * v>());
+      });
+    });
+  };
+  const auto store_pairs = [&]() __attribute__((always_inline)) {
+    each_pair([&](auto s, auto p, auto v) __attribute__((always_inline)) {
+      store_pair<p * block + v * width>(out[s], sum[s][p][v], sum[s][p][v + 1]);
+    });
+  };
+  if (!c.finish) {
+    if constexpr (multiplies_by_lane) return store_pairs();
+    else
+      return each([&](int s, int p, int v) __attribute__((always_inline)) { store(out[s] + offset(p, v), sum[s][p][v]); });
+  }
   const epilogue& e = *c.finish;
   with_activation(
       e, [&](const auto& activation) __attribute__((always_inline)) {
@@ -77,6 +94,16 @@ template <int Pixels, int Blocks, int Lanes> DICE_SHARED void tile(const tile_ca
         const float* residual[2] = {out[0], out[1]};
         if (adds)
           for (int s = 0; s < 2; ++s) residual[s] = e.residual_at(out[s]);
+        if constexpr (multiplies_by_lane) {
+          if (adds)
+            each_pair([&](auto s, auto p, auto v) __attribute__((always_inline)) {
+              vec pair[2];
+              load_pair<p * block + v * width>(residual[s], pair[0], pair[1]);
+              for (int i = 0; i < 2; ++i) sum[s][p][v + i] += pair[i];
+            });
+          each([&](int s, int p, int v) __attribute__((always_inline)) { sum[s][p][v] = activation(sum[s][p][v]); });
+          return store_pairs();
+        }
         const auto residual_plane = c.plane + e.residual_skip;
         each([&](int s, int p, int v) __attribute__((always_inline)) {
           vec x = sum[s][p][v];
@@ -97,14 +124,14 @@ template <int Pixels, int Blocks, int Lanes> DICE_SHARED void tile(const tile_ca
 
 using tile_function = void (*)(const tile_call&);
 
-/// The tile of `pixels` pixels, from 1 to tile_pixels, that are Lanes elements apart.
+/// The tile of `pixels` pixels, from 1 to tile_pixels<Lanes>, that are Lanes elements apart.
 template <int Lanes> tile_function tile_of(std::int64_t pixels, std::int64_t blocks) {
   constexpr int step = shares_pixels ? 2 : 1;
   static constexpr auto table = []<int... P>(std::integer_sequence<int, P...>) {
     return std::array<std::array<tile_function, sizeof...(P)>, 2>{
         {{&tile<step * (P + 1), 1, Lanes>...}, {&tile<step * (P + 1), tile_blocks, Lanes>...}}};
   }
-  (std::make_integer_sequence<int, tile_pixels / step>{});
+  (std::make_integer_sequence<int, tile_pixels<Lanes> / step>{});
   return table[blocks > 1 ? 1 : 0][(pixels - 1) / step];
 }
 

@@ -175,7 +175,7 @@ void multiply_blocks(const tile_block& b, const winograd_product& w, std::int64_
   const auto& f = *b.form;
   const auto step = b.tiles() * block, plane = (end - begin) * block;
   const auto from = f.pitch(f.in_blocks(), b.tiles()), to = f.pitch(blocks, end - begin);  // points
-  const tiling strips(1, end - begin);
+  const tiling strips(1, end - begin, tile_pixels<block>);
   const std::ptrdiff_t zero = 0;
   for (std::int64_t p = 0; p < points; ++p) {
     tile_call c{.in = {},
@@ -250,7 +250,7 @@ DICE_SHARED void winograd_part(const algorithm::winograd& f, const call& c, std:
     team::share(transforms(b), thread, threads, [&](std::int64_t u) { transform(b, n, u, scratch); });
     team::barrier();
     // If there are few blocks of output channels, or a number that leaves threads idle, their tiles are divided, too.
-    const auto most = (b.tiles() + tile_pixels - 1) / tile_pixels;
+    const auto most = (b.tiles() + tile_pixels<block> - 1) / tile_pixels<block>;
     std::int64_t parts = 1;
     while (parts < most && panels * parts % threads != 0 && panels * parts < 4 * threads) ++parts;
     team::share(panels * parts, thread, threads, [&](std::int64_t u) {
