@@ -90,7 +90,9 @@ inline constexpr std::int32_t first_lanes[16] = {-1, -1, -1, -1, -1, -1, -1, -1}
 inline constexpr bool multiplies_by_lane = true, pins_products = true;
 /// sum += w · x[Lane].
 template <int Lane> [[gnu::always_inline]] inline void add_product(vec& sum, vec w, vec x) {
-  asm volatile("fmla %0.4s, %1.4s, %2.s[%3]" : "+w"(sum) : "w"(w), "w"(x), "i"(Lane));
+  vec v = sum;  // GCC would keep an array's element in memory
+  asm volatile("fmla %0.4s, %1.4s, %2.s[%3]" : "+w"(v) : "w"(w), "w"(x), "i"(Lane));
+  sum = v;
 }
 /// Loads the width, or the 2 · width elements from p + Offset on.
 template <int Offset> [[gnu::always_inline]] inline vec load_at(const float* p) {
@@ -101,9 +103,11 @@ template <int Offset> [[gnu::always_inline]] inline vec load_at(const float* p) 
   return v;
 }
 template <int Offset> [[gnu::always_inline]] inline void load_pair(const float* p, vec& a, vec& b) {
+  vec one, two;
   asm volatile("ldp %q0, %q1, [%2, %3]"
-               : "=w"(a), "=w"(b)
+               : "=w"(one), "=w"(two)
                : "r"(p), "i"(Offset * sizeof(float)), "m"(*reinterpret_cast<const float(*)[Offset + 2 * width]>(p)));
+  a = one, b = two;
 }
 /// Loads the 4 · width elements at p, and moves p behind them. The instruction takes registers in a row.
 [[gnu::always_inline]] inline void load_next(const float*& p, vec (&to)[4]) {

@@ -48,9 +48,15 @@ template <int Pixels, int Blocks, int Lanes> DICE_SHARED void tile(const tile_ca
   constexpr int vectors = Blocks * block_vectors, first = first_segment(Pixels);
   vec sum[2][first][vectors];
   const auto each = [](const auto& f) __attribute__((always_inline)) {
-    DICE_UNROLL
-    for (int i = 0; i < Pixels; ++i) DICE_UNROLL
-    for (int v = 0; v < vectors; ++v) f(i / first, i % first, v);
+    if constexpr (multiplies_by_lane) {  // constants before GCC decides which sums are in memory
+      unrolled<Pixels * vectors>([&](auto i) __attribute__((always_inline)) {
+        f(i / vectors / first, i / vectors % first, i % vectors);
+      });
+    } else {
+      DICE_UNROLL
+      for (int i = 0; i < Pixels; ++i) DICE_UNROLL
+      for (int v = 0; v < vectors; ++v) f(i / first, i % first, v);
+    }
   };
   const auto in_plane = [](int p, int v) __attribute__((always_inline)) { return v % block_vectors * width + p * block; };
   const auto offset = [&](int p, int v) __attribute__((always_inline)) {
