@@ -119,8 +119,8 @@ template <int Offset> [[gnu::always_inline]] inline void load_pair(const float* 
 }
 /// Stores the 2 · width elements from p + Offset on.
 template <int Offset> [[gnu::always_inline]] inline void store_pair(float* p, vec a, vec b) {
-  asm volatile("stp %q1, %q2, [%3, %4]"
-               : "=m"(*reinterpret_cast<float(*)[2 * width]>(p + Offset))
+  asm volatile("stp %q1, %q2, [%3, %4]"  // an operand at p + Offset would cost an addition
+               : "+m"(*reinterpret_cast<float(*)[Offset + 2 * width]>(p))
                : "w"(a), "w"(b), "r"(p), "i"(Offset * sizeof(float)));
 }
 /// Prefetches p[Offset].
