@@ -171,6 +171,8 @@ template <int Offset> [[gnu::always_inline]] inline void load_pair(const float* 
 }
 template <int Offset> [[gnu::always_inline]] inline void prefetch(const float* p) { __builtin_prefetch(p + Offset); }
 template <int Offset> [[gnu::always_inline]] inline vec load_one(const float* p) { return splat(p[Offset]); }
+#endif
+#if !defined(__aarch64__)
 template <int Offset> [[gnu::always_inline]] inline vec load_at(const float* p) { return load(p + Offset); }
 template <int Offset> [[gnu::always_inline]] inline void store_pair(float* p, vec a, vec b) {
   store(p + Offset, a);
