@@ -100,15 +100,18 @@ template <> struct kernel<openmp::backend, ops::mat_mul> : openmp::base<ops::mat
         tile.fetches = true;
         // The first tiles fetch the weights of the next part, which come from memory, little by little.
         const float* next = tile.weights + tile.in_blocks * block * block;
-        tiles.each(start, stop, [&](std::int64_t pixels, const segments&, const segments& at) {
-          for (std::int64_t i = 0; i < fetched; ++i, next += block)
-            for (std::int64_t b = 0; b < blocks; ++b) __builtin_prefetch(next + b * tile.depth, 0, 2);
-          for (int s = 0; s < 2; ++s) {
-            tile.in[s] = band + (k * rows + at.at[s]) * block;
-            tile.out[s] = sums + (at.at[s] - zero) * block;
+        tiles.each(start, stop, [&](std::int64_t pixels, const segments&, segments at, std::int64_t count) {
+          for (; count > 0; --count) {
+            for (std::int64_t i = 0; i < fetched; ++i, next += block)
+              for (std::int64_t b = 0; b < blocks; ++b) __builtin_prefetch(next + b * tile.depth, 0, 2);
+            for (int s = 0; s < 2; ++s) {
+              tile.in[s] = band + (k * rows + at.at[s]) * block;
+              tile.out[s] = sums + (at.at[s] - zero) * block;
+              at.at[s] += pixels;
+            }
+            tile_of<block>(pixels, blocks)(tile);
+            tile.fetches = false;
           }
-          tile_of<block>(pixels, blocks)(tile);
-          tile.fetches = false;
         });
       }
       for (std::int64_t b = 0; b < blocks; ++b)

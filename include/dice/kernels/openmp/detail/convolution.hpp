@@ -65,15 +65,19 @@ class tiling {
     return part == parts_ ? width_ : part * most_ - (part + 1 == parts_ ? shift_ : 0);
   }
   std::int64_t size() const { return pairs_ ? rows_ / 2 * parts_ + rows_ % 2 : rows_ * parts_; }
-  /// Calls f(pixels, rows and columns of the segments' first pixels) for tiles [begin, end).
+  /// Calls f(pixels, rows and columns of the segments' first pixels, count) for tiles [begin, end). By lane, a call is for
+  /// `count` of them, of the same number of pixels, that follow one another in a row; else for one.
   template <class F> void each(std::int64_t begin, std::int64_t end, const F& f) const {
     auto y = begin / parts_, part = begin % parts_;
-    for (auto i = begin; i < end; ++i) {
+    const auto whole = shift_ ? parts_ - 2 : width_ / most_;  // tiles of a row that have `most_` pixels
+    std::int64_t count = 1;
+    for (auto i = begin; i < end; i += count) {
       const auto from = column(part), pixels = column(part + 1) - from;
-      if (!pairs_) f(pixels, segments{y, y}, segments{from, from + pixels - second_segment(pixels)});
-      else if (2 * y + 1 < rows_) f(2 * pixels, segments{2 * y, 2 * y + 1}, segments{from, from});
-      else f(width_, segments{2 * y, 2 * y}, segments{0, width_ - second_segment(width_)});
-      if (++part == parts_) {
+      if constexpr (multiplies_by_lane) count = pairs_ || part >= whole ? 1 : std::min(end - i, whole - part);
+      if (!pairs_) f(pixels, segments{y, y}, segments{from, from + pixels - second_segment(pixels)}, count);
+      else if (2 * y + 1 < rows_) f(2 * pixels, segments{2 * y, 2 * y + 1}, segments{from, from}, count);
+      else f(width_, segments{2 * y, 2 * y}, segments{0, width_ - second_segment(width_)}, count);
+      if ((part += count) == parts_) {
         part = 0;
         ++y;
       }
@@ -157,14 +161,22 @@ void convolve_blocks(const band& b, const tiling& tiles, std::int64_t first, std
                 .resume = part > 0,
                 .finish = part + 1 == parts ? b.finish : nullptr,
                 .ahead = ahead};
-    tiles.each(begin, end, [&](std::int64_t pixels, segments rows, segments columns) {
+    tiles.each(begin, end, [&](std::int64_t pixels, segments rows, segments columns, std::int64_t count) {
       for (int s = 0; s < 2; ++s) {
         c.in[s] = b.input + from * step + (rows.at[s] * form.pitch + b.first_column + columns.at[s]) * Lanes;
         c.out[s] = output + (rows.at[s] * form.x.out + columns.at[s]) * block;
       }
+      c.count = count;
       tile_of<Lanes>(pixels, blocks)(c);
       c.fetches = false;
-      if (mixed && c.finish) separate_groups<Lanes>(b, first, pixels, c, from);
+      if (mixed && c.finish)
+        for (std::int64_t i = 0; i < count; ++i) {
+          separate_groups<Lanes>(b, first, pixels, c, from);
+          for (int s = 0; s < 2; ++s) {
+            c.in[s] += pixels * Lanes;
+            c.out[s] += pixels * block;
+          }
+        }
     });
     weights += (std::min(to * Lanes, reads.to) - std::max(from * Lanes, reads.from)) * taps * block;
   }

@@ -51,7 +51,9 @@ struct tile_call {
   bool resume = false;               ///< the sums begin with what is in the output
   const epilogue* finish = nullptr;  ///< null: the sums are stored as they are
   bool ahead = false;                ///< prefetches the input's next pixels, which nobody has read yet
-  bool fetches = true;               ///< by lane: prefetches the weights, which the next tiles find in the cache
+  // By lane only:
+  bool fetches = true;     ///< the first tile prefetches the weights, which the others find in the cache
+  std::int64_t count = 1;  ///< tiles whose pixels follow one another
 };
 
 /// f(0), …, f(N - 1), as constants.
@@ -120,115 +122,6 @@ template <int Lanes, int Pixels, int Vectors>
           for (int v = 0; v < Vectors; ++v) sum[1][p][v] = fma(in, w[v], sum[1][p][v]);
         }
       }
-    }
-  }
-}
-
-/// sum += the products of Count input channels, where multiplies_by_lane. Lanes elements apart from p0 and p1 on are the
-/// pixels of the segments; from w on, which moves, the weights of a block of output channels.
-template <int Count, int Lanes, int Pixels, bool Fetches, int First>
-[[gnu::always_inline]] inline void add_channels(vec (&sum)[2][First][block_vectors], const float* p0, const float* p1,
-                                                const float*& w) {
-  constexpr int second = Pixels - First;
-  // What is loaded at once: some channels of a pixel, one channel of a segment that nearly fills a vector, or one number.
-  // The vectors of two segments overlap: both lie between the first pixel and the last.
-  constexpr bool segments = Lanes == 1 && First == width - 1 && second > 0;
-  constexpr int channels = Count < width ? 1 : width;
-  // Eight channels of the first segment's pixels, and of the second's if the registers suffice.
-  constexpr int halves[2] = {Count >= 2 * width ? 2 : 1, Count >= 2 * width && 2 * Pixels <= 8 ? 2 : 1};
-  vec in[2][First][2], weights[4];
-  unrolled<Count>([&](auto k) __attribute__((always_inline)) {
-    if constexpr (segments) {
-      in[0][0][0] = load(p0);
-      in[1][0][0] = load(p1 - (width - second));
-    } else if constexpr (k % channels == 0) {
-      unrolled<Pixels>([&](auto i) __attribute__((always_inline)) {
-        constexpr int s = i / First, p = i % First, at = p * Lanes + k;
-        const float* from = s ? p1 : p0;
-        if constexpr (channels == 1) in[s][p][0] = load_one<at>(from);
-        else if constexpr (halves[s] == 1) in[s][p][0] = load_at<at>(from);
-        else if constexpr (k % (2 * channels) == 0) load_pair<at>(from, in[s][p][0], in[s][p][1]);
-      });
-    }
-    if constexpr (Fetches) prefetch<weights_ahead>(w);
-    static_assert(!multiplies_by_lane || block_vectors == 4);
-    load_next(w, weights);
-    unrolled<block_vectors>([&](auto v) __attribute__((always_inline)) {
-      unrolled<Pixels>([&](auto i) __attribute__((always_inline)) {
-        constexpr int s = i / First, p = i % First;
-        if constexpr (segments) add_product<p + s*(width - second)>(sum[s][p][v], weights[v % 4], in[s][0][0]);
-        else add_product<k % channels>(sum[s][p][v], weights[v % 4], in[s][p][k / width % halves[s]]);
-      });
-    });
-  });
-}
-
-/// The same as add_by_vector, where multiplies_by_lane.
-template <int Lanes, int Pixels, int First>
-[[gnu::always_inline]] inline void add_by_lane(vec (&sum)[2][First][block_vectors], const tile_call& c) {
-  const float *x0 = c.in[0], *x1 = c.in[1], *weights = c.weights;
-  const auto* const taps = c.taps;
-  const auto each_tap = [&](const auto& add) __attribute__((always_inline)) {
-    std::ptrdiff_t t = 0;
-    if constexpr (Lanes == 1)  // so short that counting takes time
-      for (; t + 1 < c.tap_count; t += 2) {
-        const auto one = taps[t], two = taps[t + 1];
-        add(x0 + one, x1 + one);
-        add(x0 + two, x1 + two);
-      }
-    for (; t < c.tap_count; ++t) add(x0 + taps[t], x1 + taps[t]);
-  };
-  // Blocks [begin, end) are whole.
-  const std::ptrdiff_t begin = Lanes > 1 && c.first > 0, end = c.in_blocks - (Lanes > 1 && c.last < block);
-  const auto whole_blocks = [&]<bool Fetches>(std::ptrdiff_t count) __attribute__((always_inline)) {
-    const auto next = [&] __attribute__((always_inline)) {
-      x0 += c.step;
-      x1 += c.step;
-      return --count > 0;
-    };
-    if (Lanes > 1 && c.tap_count == 1) {
-      x0 += taps[0];
-      x1 += taps[0];
-      do {
-        if (c.ahead) DICE_UNROLL
-        for (int p = 0; p < Pixels; ++p) __builtin_prefetch(x0 + (Pixels + p) * Lanes);
-        add_channels<Lanes, Lanes, Pixels, Fetches>(sum, x0, x1, weights);
-      } while (next());
-      x0 -= taps[0];
-      x1 -= taps[0];
-    } else {
-      do each_tap([&](const float* p0, const float* p1) __attribute__((always_inline)) {
-          add_channels<Lanes, Lanes, Pixels, Fetches>(sum, p0, p1, weights);
-        });
-      while (next());
-    }
-  };
-  for (std::ptrdiff_t b = 0; b < c.in_blocks; ++b) {
-    if (b >= begin && b < end) {
-      if (Lanes > 1 && c.fetches) whole_blocks.template operator()<true>(end - b);
-      else whole_blocks.template operator()<false>(end - b);
-      b = end;
-      if (b == c.in_blocks) break;
-    }
-    // No loops, whose bounds the compiler would compute in advance.
-    if constexpr (Lanes > 1) {
-      const int from = b > 0 ? 0 : c.first, to = b + 1 < c.in_blocks ? block : c.last;
-      each_tap([&](const float* p0, const float* p1) __attribute__((always_inline)) {
-        p0 += from;
-        p1 += from;
-        const auto add = [&]<int Count>(std::integral_constant<int, Count>) __attribute__((always_inline)) {
-          if (!((to - from) & Count)) return;
-          add_channels<Count, Lanes, Pixels, true>(sum, p0, p1, weights);
-          p0 += Count;
-          p1 += Count;
-        };
-        add(std::integral_constant<int, 8>());
-        add(std::integral_constant<int, 4>());
-        add(std::integral_constant<int, 2>());
-        add(std::integral_constant<int, 1>());
-      });
-      x0 += c.step;
-      x1 += c.step;
     }
   }
 }
