@@ -94,6 +94,12 @@ template <int Lane> [[gnu::always_inline]] inline void add_product(vec& sum, vec
   asm volatile("fmla %0.4s, %1.4s, %2.s[%3]" : "+w"(v) : "w"(w), "w"(x), "i"(Lane));
   sum = v;
 }
+/// sum += w · x.
+[[gnu::always_inline]] inline void add_product_of(vec& sum, vec w, vec x) {
+  vec v = sum;
+  asm volatile("fmla %0.4s, %1.4s, %2.4s" : "+w"(v) : "w"(w), "w"(x));
+  sum = v;
+}
 /// Loads the width, or the 2 · width elements from p + Offset on.
 template <int Offset> [[gnu::always_inline]] inline vec load_at(const float* p) {
   vec v;

@@ -13,6 +13,11 @@
 
 namespace dice::kernels::openmp {
 
+/// Whether each segment is read as one vector: there are two, and three pixels of a plane nearly fill one. The second ends
+/// with its segment; both lie between the tile's first pixel and its last.
+template <int Lanes, int Pixels, int First>
+inline constexpr bool reads_segments = Lanes == 1 && First == width - 1 && Pixels > First;
+
 /// sum += the products of Count input channels. Lanes elements apart from p0 and p1 on are the
 /// pixels of the segments; from w on, which moves, the weights of a block of output channels.
 template <int Count, int Lanes, int Pixels, bool Fetches, int First>
@@ -21,7 +26,7 @@ template <int Count, int Lanes, int Pixels, bool Fetches, int First>
   constexpr int second = Pixels - First;
   // What is loaded at once: some channels of a pixel, one channel of a segment that nearly fills a vector, or one number.
   // The vectors of two segments overlap: both lie between the first pixel and the last.
-  constexpr bool segments = Lanes == 1 && First == width - 1 && second > 0;
+  constexpr bool segments = reads_segments<Lanes, Pixels, First>;
   constexpr int channels = Count < width ? 1 : width;
   // Eight channels of the first segment's pixels, and of the second's if the registers suffice.
   constexpr int halves[2] = {Count >= 2 * width ? 2 : 1, Count >= 2 * width && 2 * Pixels <= 8 ? 2 : 1};
@@ -29,7 +34,7 @@ template <int Count, int Lanes, int Pixels, bool Fetches, int First>
   unrolled<Count>([&](auto k) __attribute__((always_inline)) {
     if constexpr (segments) {
       in[0][0][0] = load(p0);
-      in[1][0][0] = load(p1 - (width - second));
+      in[1][0][0] = load(p1);
     } else if constexpr (k % channels == 0) {
       unrolled<Pixels>([&](auto i) __attribute__((always_inline)) {
         constexpr int s = i / First, p = i % First, at = p * Lanes + k;
@@ -58,15 +63,25 @@ template <int Lanes, int Pixels, int First>
                                                const float* x1, bool fetches) {
   const float* weights = c.weights;
   const auto* const taps = c.taps;
+  const auto apart = x1 - x0 - (reads_segments<Lanes, Pixels, First> ? width - (Pixels - First) : 0);  // of planes
   const auto each_tap = [&](const auto& add) __attribute__((always_inline)) {
     std::ptrdiff_t t = 0;
-    if constexpr (Lanes == 1)  // so short that counting takes time
+    if constexpr (Lanes == 1) {  // so short that counting takes time
+      const auto add_tap = [&](std::ptrdiff_t tap) __attribute__((always_inline)) {
+        const float* p = x0 + tap;
+        asm("" : "+r"(p));  // GCC would compute the other address from `tap`, too
+        add(p, p + apart);
+      };
       for (; t + 1 < c.tap_count; t += 2) {
         const auto one = taps[t], two = taps[t + 1];
-        add(x0 + one, x1 + one);
-        add(x0 + two, x1 + two);
+        add_tap(one);
+        add_tap(two);
       }
-    for (; t < c.tap_count; ++t) add(x0 + taps[t], x1 + taps[t]);
+      if (t < c.tap_count) add_tap(taps[t]);
+    } else {
+      do add(x0 + taps[t], x1 + taps[t]);
+      while (++t < c.tap_count);
+    }
   };
   // Blocks [begin, end) are whole.
   const std::ptrdiff_t begin = Lanes > 1 && c.first > 0, end = c.in_blocks - (Lanes > 1 && c.last < block);
@@ -179,8 +194,10 @@ template <int Pixels, int Lanes> [[gnu::always_inline]] inline void tiles_by_lan
             each([&](int s, int p, int v) __attribute__((always_inline)) { sum[s][p][v] = activation(sum[s][p][v]); });
             store_sums();
           });
-      finish_pixels(e, out[0], first, block);
-      finish_pixels(e, out[1], Pixels - first, block);
+      if (!e.bounds.exact) {
+        finish_pixels(e, out[0], first, block);
+        finish_pixels(e, out[1], Pixels - first, block);
+      }
     }
     in0 += Pixels * Lanes;
     in1 += Pixels * Lanes;

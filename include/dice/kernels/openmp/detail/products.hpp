@@ -37,6 +37,22 @@ constexpr std::int64_t second_segment(std::int64_t pixels) { return (pixels + sh
 /// %).
 inline constexpr std::ptrdiff_t weights_ahead = 1024;
 
+/// Vectors of channels that depthwise convolutions and Winograd's transforms compute at once: 64-bit ARM loads and stores two
+/// with one instruction.
+inline constexpr int together = multiplies_by_lane ? 2 : 1, together_lanes = together * width;
+
+/// Loads element i of N for each of the vectors that are computed together, from p + Offset on, or stores it.
+template <int Offset = 0, int N>
+[[gnu::always_inline]] inline void load_together(const float* p, vec (&to)[together][N], int i) {
+  if constexpr (together == 2) load_pair<Offset>(p, to[0][i], to[together - 1][i]);
+  else to[0][i] = load(p + Offset);
+}
+template <int Offset = 0, int N>
+[[gnu::always_inline]] inline void store_together(float* p, const vec (&from)[together][N], int i) {
+  if constexpr (together == 2) store_pair<Offset>(p, from[0][i], from[together - 1][i]);
+  else store(p + Offset, from[0][i]);
+}
+
 struct tile_call {
   const float* in[2];              ///< the first pixel of each segment
   std::ptrdiff_t in_blocks, step;  ///< blocks of input channels (or planes), elements between them

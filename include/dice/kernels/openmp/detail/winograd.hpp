@@ -14,21 +14,8 @@
 
 namespace dice::kernels::openmp {
 
-/// Adjacent tiles that are transformed at once; vectors of channels, of which 64-bit ARM loads and stores two at once.
+/// Adjacent tiles that are transformed at once.
 inline constexpr std::int64_t tile_run = 8;
-inline constexpr int together = multiplies_by_lane ? 2 : 1, together_lanes = together * width;
-
-/// Loads element i of N for each of the vectors of channels that are transformed together from p + Offset on, or stores it.
-template <int Offset = 0, int N>
-[[gnu::always_inline]] inline void load_together(const float* p, vec (&to)[together][N], int i) {
-  if constexpr (together == 2) load_pair<Offset>(p, to[0][i], to[together - 1][i]);
-  else to[0][i] = load(p + Offset);
-}
-template <int Offset = 0, int N>
-[[gnu::always_inline]] inline void store_together(float* p, const vec (&from)[together][N], int i) {
-  if constexpr (together == 2) store_pair<Offset>(p, from[0][i], from[together - 1][i]);
-  else store(p + Offset, from[0][i]);
-}
 
 /// Tiles that are computed together. Their transformed input is laid out as (point, block of channels, tile, channel).
 struct tile_block {
