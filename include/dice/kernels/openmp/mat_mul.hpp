@@ -71,7 +71,8 @@ template <> struct kernel<openmp::backend, ops::mat_mul> : openmp::base<ops::mat
                        std::int64_t first, std::int64_t rows, std::int64_t column, const openmp::tiling& tiles,
                        std::int64_t begin, std::int64_t end) {
     using namespace openmp;
-    constexpr std::int64_t most = 112 / tile_pixels<block>, part = 16 * 1024 / (tile_blocks * block * block * tensor::float_bytes);
+    constexpr std::int64_t most = 112 / tile_pixels<block>,
+                           part = 16 * 1024 / (tile_blocks * block * block * tensor::float_bytes);
     constexpr std::int64_t plane = most * tile_pixels<block> * block;
     alignas(64) float sums[tile_blocks * plane];
     const auto* const weights = reinterpret_cast<const float*>(c.packed) + column * m.depth * block;

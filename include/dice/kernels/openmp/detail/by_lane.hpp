@@ -63,7 +63,9 @@ template <int Lanes, int Pixels, int First>
                                                const float* x1, bool fetches) {
   const float* weights = c.weights;
   const auto* const taps = c.taps;
-  const auto apart = x1 - x0 - (reads_segments<Lanes, Pixels, First> ? width - (Pixels - First) : 0);  // of planes
+  // From a plane's first segment to what is read of its second.
+  const std::ptrdiff_t apart =
+      Lanes > 1 ? 0 : x1 - x0 - (reads_segments<Lanes, Pixels, First> ? width - (Pixels - First) : 0);
   const auto each_tap = [&](const auto& add) __attribute__((always_inline)) {
     std::ptrdiff_t t = 0;
     if constexpr (Lanes == 1) {  // so short that counting takes time
@@ -102,9 +104,9 @@ template <int Lanes, int Pixels, int First>
       x0 -= taps[0];
       x1 -= taps[0];
     } else {
-      do each_tap([&](const float* p0, const float* p1) __attribute__((always_inline)) {
-          add_channels<Lanes, Lanes, Pixels, Fetches>(sum, p0, p1, weights);
-        });
+      do
+        each_tap([&](const float* p0, const float* p1)
+                     __attribute__((always_inline)) { add_channels<Lanes, Lanes, Pixels, Fetches>(sum, p0, p1, weights); });
       while (next());
     }
   };

@@ -57,8 +57,7 @@ class tiling {
     parts_ = (width + most_ - 1) / most_;
     // A last tile of so few pixels would wait for its sums; it shares the pixels of the one before. Not with AVX-512, whose
     // longer tiles hide better how slowly weights arrive (Winograd's on small maps took 10 % more time, Zen 4).
-    if (const auto last = width - (parts_ - 1) * most_; most < 8 && parts_ > 1 && last < 3)
-      shift_ = (most_ - last) / 2;
+    if (const auto last = width - (parts_ - 1) * most_; most < 8 && parts_ > 1 && last < 3) shift_ = (most_ - last) / 2;
   }
   /// The first column of part `part` of a row.
   std::int64_t column(std::int64_t part) const {

@@ -23,11 +23,11 @@ struct depthwise_row {
 };
 
 /// Adds the products of one row of the window and of the input, where the window has Taps columns without dilation: each
-/// number is loaded once for all pixels that share it. `from`: column `at` of the input. With `Border`, the first and the last
-/// Taps / 2 columns may lie outside, and count as zeros.
+/// number is loaded once for all pixels that share it. `from`: column `at` of the input. With `Border`, the first and the
+/// last Taps / 2 columns may lie outside, and count as zeros.
 template <int Stride, int Taps, bool Border, int Pixels>
-[[gnu::always_inline]] inline void add_row(vec (&sum)[together][Pixels], const float* from, std::int64_t at, std::int64_t columns,
-                                           const float* weights) {
+[[gnu::always_inline]] inline void add_row(vec (&sum)[together][Pixels], const float* from, std::int64_t at,
+                                           std::int64_t columns, const float* weights) {
   constexpr int n = (Pixels - 1) * Stride + Taps, halo = Taps / 2;
   vec w[together][Taps];
   DICE_UNROLL

@@ -98,7 +98,8 @@ template <int Pairs, int Taps> struct filter {
   }
   static constexpr double power(double q, int n) { return n == 0 ? 1 : q * power(q, n - 1); }
   /// The values qᴷ.
-  template <int K> static constexpr std::array<float, Pairs> powers = [] {
+  template <int K>
+  static constexpr std::array<float, Pairs> powers = [] {
     std::array<float, Pairs> all{};
     for (std::size_t i = 0; i < Pairs; ++i) all[i] = static_cast<float>(power(points<Pairs>[i], K));
     return all;

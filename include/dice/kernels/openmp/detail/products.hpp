@@ -22,10 +22,10 @@ inline constexpr int block_vectors = block / width, tile_blocks = width == block
 /// Most pixels of a tile. Their sums fill the registers that the weights' vectors and one input leave free; by lane, those
 /// that four vectors of weights and eight of inputs leave, or two if these are of planes.
 template <int Lanes>
-inline constexpr int tile_pixels =
-    multiplies_by_lane
-        ? (platform::vector_registers - 4 - (Lanes == 1 ? 2 : 8)) / block_vectors
-        : (platform::vector_registers - tile_blocks * block_vectors - 1) / (tile_blocks * block_vectors) / 2 * 2;
+inline constexpr int tile_pixels = multiplies_by_lane
+                                       ? (platform::vector_registers - 4 - (Lanes == 1 ? 2 : 8)) / block_vectors
+                                       : (platform::vector_registers - tile_blocks * block_vectors - 1) /
+                                             (tile_blocks * block_vectors) / 2 * 2;
 /// The pixels are in two segments. There are tiles of every size by lane, and else only of even ones: the segments of an odd
 /// number share a pixel.
 inline constexpr bool shares_pixels = !multiplies_by_lane;
@@ -37,8 +37,8 @@ constexpr std::int64_t second_segment(std::int64_t pixels) { return (pixels + sh
 /// %).
 inline constexpr std::ptrdiff_t weights_ahead = 1024;
 
-/// Vectors of channels that depthwise convolutions and Winograd's transforms compute at once: 64-bit ARM loads and stores two
-/// with one instruction.
+/// Vectors of channels that depthwise convolutions and Winograd's transforms compute at once: 64-bit ARM loads and stores
+/// two with one instruction.
 inline constexpr int together = multiplies_by_lane ? 2 : 1, together_lanes = together * width;
 
 /// Loads element i of N for each of the vectors that are computed together, from p + Offset on, or stores it.

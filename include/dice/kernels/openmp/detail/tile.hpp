@@ -77,7 +77,7 @@ template <int Lanes> tile_function tile_of(std::int64_t pixels, std::int64_t blo
   constexpr int step = shares_pixels ? 2 : 1;
   static constexpr auto table = []<int... P>(std::integer_sequence<int, P...>) {
     return std::array<std::array<tile_function, sizeof...(P)>, 2>{
-        {{&tile<step * (P + 1), 1, Lanes>...}, {&tile<step * (P + 1), tile_blocks, Lanes>...}}};
+        {{&tile<step*(P + 1), 1, Lanes>...}, {&tile<step*(P + 1), tile_blocks, Lanes>...}}};
   }
   (std::make_integer_sequence<int, tile_pixels<Lanes> / step>{});
   return table[blocks > 1 ? 1 : 0][(pixels - 1) / step];

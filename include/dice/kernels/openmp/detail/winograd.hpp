@@ -74,11 +74,9 @@ DICE_SHARED void transform_input(const tile_block& b, const float* image, std::i
     }
     for (int l = 0; l < together; ++l) Y::input(d[l], o[l]);
     if constexpr (multiplies_by_lane)
-      unrolled<n>([&](auto i) __attribute__((always_inline)) {
-        store_together<i * together_lanes>(once + in_once(0, j), o, i);
-      });
-    else
-      DICE_UNROLL
+      unrolled<n>([&](auto i)
+                      __attribute__((always_inline)) { store_together<i * together_lanes>(once + in_once(0, j), o, i); });
+    else DICE_UNROLL
     for (int i = 0; i < n; ++i) store_together(once + in_once(i, j), o, i);
   }
   float* out = to + (in_block * tiles + tile) * block + lane;
