@@ -90,13 +90,44 @@ inline constexpr std::int32_t first_lanes[16] = {-1, -1, -1, -1, -1, -1, -1, -1}
 inline constexpr bool multiplies_by_lane = true, pins_products = true;
 /// sum += w · x[Lane].
 template <int Lane> [[gnu::always_inline]] inline void add_product(vec& sum, vec w, vec x) {
-  asm volatile("fmla %0.4s, %1.4s, %2.s[%3]" : "+w"(sum) : "w"(w), "w"(x), "i"(Lane));
+  vec v = sum;  // GCC would keep an array's element in memory
+  asm volatile("fmla %0.4s, %1.4s, %2.s[%3]" : "+w"(v) : "w"(w), "w"(x), "i"(Lane));
+  sum = v;
 }
-/// Loads the 2 · width elements from p + Offset on.
+/// sum += w · x.
+[[gnu::always_inline]] inline void add_product_of(vec& sum, vec w, vec x) {
+  vec v = sum;
+  asm volatile("fmla %0.4s, %1.4s, %2.4s" : "+w"(v) : "w"(w), "w"(x));
+  sum = v;
+}
+/// Loads the width, or the 2 · width elements from p + Offset on.
+template <int Offset> [[gnu::always_inline]] inline vec load_at(const float* p) {
+  vec v;
+  asm volatile("ldr %q0, [%1, %2]"
+               : "=w"(v)
+               : "r"(p), "i"(Offset * sizeof(float)), "m"(*reinterpret_cast<const float(*)[Offset + width]>(p)));
+  return v;
+}
 template <int Offset> [[gnu::always_inline]] inline void load_pair(const float* p, vec& a, vec& b) {
+  vec one, two;
   asm volatile("ldp %q0, %q1, [%2, %3]"
-               : "=w"(a), "=w"(b)
+               : "=w"(one), "=w"(two)
                : "r"(p), "i"(Offset * sizeof(float)), "m"(*reinterpret_cast<const float(*)[Offset + 2 * width]>(p)));
+  a = one, b = two;
+}
+/// Loads the 4 · width elements at p, and moves p behind them. The instruction takes registers in a row.
+[[gnu::always_inline]] inline void load_next(const float*& p, vec (&to)[4]) {
+  register vec a asm("v28"), b asm("v29"), c asm("v30"), d asm("v31");
+  asm volatile("ld1 {%0.4s - %3.4s}, [%4], #64"
+               : "=w"(a), "=w"(b), "=w"(c), "=w"(d), "+r"(p)
+               : "m"(*reinterpret_cast<const float(*)[4 * width]>(p)));
+  to[0] = a, to[1] = b, to[2] = c, to[3] = d;
+}
+/// Stores the 2 · width elements from p + Offset on.
+template <int Offset> [[gnu::always_inline]] inline void store_pair(float* p, vec a, vec b) {
+  asm volatile("stp %q1, %q2, [%3, %4]"  // an operand at p + Offset would cost an addition
+               : "+m"(*reinterpret_cast<float(*)[Offset + 2 * width]>(p))
+               : "w"(a), "w"(b), "r"(p), "i"(Offset * sizeof(float)));
 }
 /// Prefetches p[Offset].
 template <int Offset> [[gnu::always_inline]] inline void prefetch(const float* p) {
@@ -146,6 +177,16 @@ template <int Offset> [[gnu::always_inline]] inline void load_pair(const float* 
 }
 template <int Offset> [[gnu::always_inline]] inline void prefetch(const float* p) { __builtin_prefetch(p + Offset); }
 template <int Offset> [[gnu::always_inline]] inline vec load_one(const float* p) { return splat(p[Offset]); }
+#endif
+#if !defined(__aarch64__)
+template <int Offset> [[gnu::always_inline]] inline vec load_at(const float* p) { return load(p + Offset); }
+template <int Offset> [[gnu::always_inline]] inline void store_pair(float* p, vec a, vec b) {
+  store(p + Offset, a);
+  store(p + Offset + width, b);
+}
+[[gnu::always_inline]] inline void load_next(const float*& p, vec (&to)[4]) {
+  for (int i = 0; i < 4; ++i, p += width) to[i] = load(p);
+}
 #endif
 
 /// Both return NaN if `a` is NaN. Written as intrinsics, since GCC does not see that they are one instruction.

@@ -43,7 +43,7 @@ template <> struct kernel<openmp::backend, ops::mat_mul> : openmp::base<ops::mat
           pack(m, c.inputs[0] + first * m.depth, u * 16, std::min(rows, u * 16 + 16), rows, band);
         });
         team::barrier();
-        const openmp::tiling tiles(1, rows);
+        const openmp::tiling tiles(1, rows, openmp::tile_pixels<block>);
         const auto chunks = std::min(tiles.size(), n > 1 ? (4 * n + pairs - 1) / pairs : 1);
         team::share(chunks * pairs, t, n, [&](std::int64_t u) {
           const auto chunk = u / pairs;
@@ -71,8 +71,9 @@ template <> struct kernel<openmp::backend, ops::mat_mul> : openmp::base<ops::mat
                        std::int64_t first, std::int64_t rows, std::int64_t column, const openmp::tiling& tiles,
                        std::int64_t begin, std::int64_t end) {
     using namespace openmp;
-    constexpr std::int64_t most = 112 / tile_pixels, part = 16 * 1024 / (tile_blocks * block * block * tensor::float_bytes);
-    constexpr std::int64_t plane = most * tile_pixels * block;
+    constexpr std::int64_t most = 112 / tile_pixels<block>,
+                           part = 16 * 1024 / (tile_blocks * block * block * tensor::float_bytes);
+    constexpr std::int64_t plane = most * tile_pixels<block> * block;
     alignas(64) float sums[tile_blocks * plane];
     const auto* const weights = reinterpret_cast<const float*>(c.packed) + column * m.depth * block;
     const std::ptrdiff_t tap = 0;
@@ -97,20 +98,25 @@ template <> struct kernel<openmp::backend, ops::mat_mul> : openmp::base<ops::mat
         tile.last = static_cast<int>(std::min<std::int64_t>(block, m.depth - (k + tile.in_blocks - 1) * block));
         tile.weights = weights + k * block * block;
         tile.resume = k > 0;
+        tile.fetches = true;
         // The first tiles fetch the weights of the next part, which come from memory, little by little.
         const float* next = tile.weights + tile.in_blocks * block * block;
-        tiles.each(start, stop, [&](std::int64_t pixels, const segments&, const segments& at) {
-          for (std::int64_t i = 0; i < fetched; ++i, next += block)
-            for (std::int64_t b = 0; b < blocks; ++b) __builtin_prefetch(next + b * tile.depth, 0, 2);
-          if (k + part >= depth)  // where the results will go
-            for (auto row = at.at[0]; row < at.at[1] + pixels; ++row)
-              for (std::int64_t b = 0; b < blocks; ++b)
-                __builtin_prefetch(c.output + (first + row) * m.columns + (column + b) * block, 1);
-          for (int s = 0; s < 2; ++s) {
-            tile.in[s] = band + (k * rows + at.at[s]) * block;
-            tile.out[s] = sums + (at.at[s] - zero) * block;
+        tiles.each(start, stop, [&](std::int64_t pixels, const segments&, segments at, std::int64_t count) {
+          for (; count > 0; --count) {
+            for (std::int64_t i = 0; i < fetched; ++i, next += block)
+              for (std::int64_t b = 0; b < blocks; ++b) __builtin_prefetch(next + b * tile.depth, 0, 2);
+            if (k + part >= depth)  // where the results will go
+              for (auto row = at.at[0]; row < at.at[0] + pixels; ++row)
+                for (std::int64_t b = 0; b < blocks; ++b)
+                  __builtin_prefetch(c.output + (first + row) * m.columns + (column + b) * block, 1);
+            for (int s = 0; s < 2; ++s) {
+              tile.in[s] = band + (k * rows + at.at[s]) * block;
+              tile.out[s] = sums + (at.at[s] - zero) * block;
+              at.at[s] += pixels;
+            }
+            tile_of<block>(pixels, blocks)(tile);
+            tile.fetches = false;
           }
-          tile_of<block>(pixels, blocks)(tile);
         });
       }
       for (std::int64_t b = 0; b < blocks; ++b)

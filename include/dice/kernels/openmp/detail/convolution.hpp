@@ -47,33 +47,36 @@ struct segments {
   std::int64_t at[2];
 };
 
-/// How the pixels of a band are cut into tiles of two equal segments, numbered from 0. Narrow rows go in pairs, one row per
-/// segment. A wide row, or the last of an odd number of rows, is cut into tiles whose segments follow one another; they
-/// overlap by one pixel if a tile's pixels are odd in number.
+/// How the pixels of a band are cut into tiles of two segments, numbered from 0. Narrow rows go in pairs, one row per
+/// segment. A wide row, or the last of an odd number of rows, is cut into tiles whose segments follow one another.
 class tiling {
  public:
-  tiling(std::int64_t rows, std::int64_t width)
-      : rows_(rows), width_(width), pairs_(width < tile_pixels && rows > 1), most_(pairs_ ? segment : tile_pixels) {
+  /// Tiles of at most `most` pixels.
+  tiling(std::int64_t rows, std::int64_t width, int most)
+      : rows_(rows), width_(width), pairs_(width < most && rows > 1), most_(pairs_ ? most / 2 : most) {
     parts_ = (width + most_ - 1) / most_;
     // A last tile of so few pixels would wait for its sums; it shares the pixels of the one before. Not with AVX-512, whose
     // longer tiles hide better how slowly weights arrive (Winograd's on small maps took 10 % more time, Zen 4).
-    if (const auto last = width - (parts_ - 1) * most_; tile_pixels < 8 && parts_ > 1 && last < 3)
-      shift_ = (most_ - last) / 2;
+    if (const auto last = width - (parts_ - 1) * most_; most < 8 && parts_ > 1 && last < 3) shift_ = (most_ - last) / 2;
   }
   /// The first column of part `part` of a row.
   std::int64_t column(std::int64_t part) const {
     return part == parts_ ? width_ : part * most_ - (part + 1 == parts_ ? shift_ : 0);
   }
   std::int64_t size() const { return pairs_ ? rows_ / 2 * parts_ + rows_ % 2 : rows_ * parts_; }
-  /// Calls f(pixels of a segment, rows and columns of the segments' first pixels) for tiles [begin, end).
+  /// Calls f(pixels, rows and columns of the segments' first pixels, count) for tiles [begin, end). By lane, a call is for
+  /// `count` of them, of the same number of pixels, that follow one another in a row; else for one.
   template <class F> void each(std::int64_t begin, std::int64_t end, const F& f) const {
     auto y = begin / parts_, part = begin % parts_;
-    for (auto i = begin; i < end; ++i) {
+    const auto whole = shift_ ? parts_ - 2 : width_ / most_;  // tiles of a row that have `most_` pixels
+    std::int64_t count = 1;
+    for (auto i = begin; i < end; i += count) {
       const auto from = column(part), pixels = column(part + 1) - from;
-      if (!pairs_) f((pixels + 1) / 2, segments{y, y}, segments{from, from + pixels / 2});
-      else if (2 * y + 1 < rows_) f(pixels, segments{2 * y, 2 * y + 1}, segments{from, from});
-      else f((width_ + 1) / 2, segments{2 * y, 2 * y}, segments{0, width_ / 2});
-      if (++part == parts_) {
+      if constexpr (multiplies_by_lane) count = pairs_ || part >= whole ? 1 : std::min(end - i, whole - part);
+      if (!pairs_) f(pixels, segments{y, y}, segments{from, from + pixels - second_segment(pixels)}, count);
+      else if (2 * y + 1 < rows_) f(2 * pixels, segments{2 * y, 2 * y + 1}, segments{from, from}, count);
+      else f(width_, segments{2 * y, 2 * y}, segments{0, width_ - second_segment(width_)}, count);
+      if ((part += count) == parts_) {
         part = 0;
         ++y;
       }
@@ -110,16 +113,17 @@ DICE_SHARED void redo_nan(const band& b, std::int64_t first, std::int64_t pixels
   }
 }
 
-/// Calls redo_nan for the two segments of a tile if a result is NaN; `c` as for the tile, `from`: the first input block of
-/// `c.in`.
+/// Calls redo_nan for the two segments of a tile of `pixels` pixels if a result is NaN; `c` as for the tile, `from`: the
+/// first input block of `c.in`.
 template <int Lanes>
 [[gnu::always_inline]] inline void separate_groups(const band& b, std::int64_t first, std::int64_t pixels,
                                                    const tile_call& c, std::int64_t from) {
+  const std::int64_t of[2] = {first_segment(pixels), second_segment(pixels)};
   vec any[2]{};  // lanes are 0, or NaN where a result is ∞ or NaN
-  for (std::int64_t i = 0; i < pixels * block; i += width)
-    for (int s = 0; s < 2; ++s) any[s] = fma(load(c.out[s] + i), vec{}, any[s]);
+  for (int s = 0; s < 2; ++s)
+    for (std::int64_t i = 0; i < of[s] * block; i += width) any[s] = fma(load(c.out[s] + i), vec{}, any[s]);
   if (sum(any[0] + any[1]) == 0) return;
-  for (int s = 0; s < 2; ++s) redo_nan<Lanes>(b, first, pixels, c.in[s] - from * c.step, c.out[s], c.finish);
+  for (int s = 0; s < 2; ++s) redo_nan<Lanes>(b, first, of[s], c.in[s] - from * c.step, c.out[s], c.finish);
 }
 
 /// Computes tiles [begin, end) of `b` for `blocks` blocks of output channels from `first` on. `ahead`: prefetches the input
@@ -156,13 +160,22 @@ void convolve_blocks(const band& b, const tiling& tiles, std::int64_t first, std
                 .resume = part > 0,
                 .finish = part + 1 == parts ? b.finish : nullptr,
                 .ahead = ahead};
-    tiles.each(begin, end, [&](std::int64_t pixels, segments rows, segments columns) {
+    tiles.each(begin, end, [&](std::int64_t pixels, segments rows, segments columns, std::int64_t count) {
       for (int s = 0; s < 2; ++s) {
         c.in[s] = b.input + from * step + (rows.at[s] * form.pitch + b.first_column + columns.at[s]) * Lanes;
         c.out[s] = output + (rows.at[s] * form.x.out + columns.at[s]) * block;
       }
+      c.count = count;
       tile_of<Lanes>(pixels, blocks)(c);
-      if (mixed && c.finish) separate_groups<Lanes>(b, first, pixels, c, from);
+      c.fetches = false;
+      if (mixed && c.finish)
+        for (std::int64_t i = 0; i < count; ++i) {
+          separate_groups<Lanes>(b, first, pixels, c, from);
+          for (int s = 0; s < 2; ++s) {
+            c.in[s] += pixels * Lanes;
+            c.out[s] += pixels * block;
+          }
+        }
     });
     weights += (std::min(to * Lanes, reads.to) - std::max(from * Lanes, reads.from)) * taps * block;
   }
@@ -173,7 +186,7 @@ template <int Lanes> DICE_SHARED void convolve_band(const band& b, std::int64_t 
   const auto& form = *b.form;
   // Rows without a gap between them are one row.
   const bool flat = form.pitch == b.columns && form.x.out == b.columns;
-  const tiling tiles(flat ? 1 : b.rows, flat ? b.rows * b.columns : b.columns);
+  const tiling tiles(flat ? 1 : b.rows, flat ? b.rows * b.columns : b.columns, tile_pixels<Lanes>);
   const std::int64_t together = form.groups == 1 ? tile_blocks : 1;  // with groups, blocks may read different channels
   const auto columns = (form.out_blocks() + together - 1) / together;
   const auto bytes = b.rows * b.columns * form.in_blocks() * Lanes * tensor::float_bytes;

@@ -24,34 +24,48 @@ struct depthwise_row {
 };
 
 /// Adds the products of one row of the window and of the input, where the window has Taps columns without dilation: each
-/// number is loaded once for all pixels that share it. `from`: column `at` of the input. The first and the last Taps / 2
-/// columns may lie outside, and count as zeros.
-template <int Stride, int Taps, int Pixels>
-[[gnu::always_inline]] inline void add_row(vec (&sum)[Pixels], const float* from, std::int64_t at, std::int64_t columns,
-                                           const float* weights) {
+/// number is loaded once for all pixels that share it. `from`: column `at` of the input. With `Border`, the first and the
+/// last Taps / 2 columns may lie outside, and count as zeros.
+template <int Stride, int Taps, bool Border, int Pixels>
+[[gnu::always_inline]] inline void add_row(vec (&sum)[together][Pixels], const float* from, std::int64_t at,
+                                           std::int64_t columns, const float* weights) {
   constexpr int n = (Pixels - 1) * Stride + Taps, halo = Taps / 2;
-  vec w[Taps];
+  vec w[together][Taps];
   DICE_UNROLL
-  for (int k = 0; k < Taps; ++k) w[k] = load(weights + k * block);
+  for (int k = 0; k < Taps; ++k)
+    for (int l = 0; l < together; ++l) w[l][k] = load(weights + k * block + l * width);
+  const auto read = [&](int i, vec(&in)[together]) __attribute__((always_inline)) {
+    for (vec& v : in) v = vec{};
+    if (!Border || ((i >= halo || at + i >= 0) && (i < n - halo || at + i < columns)))
+      for (int l = 0; l < together; ++l) in[l] = load(from + i * block + l * width);
+  };
+  // Products that stay where they are written need their numbers before, while the registers suffice.
+  constexpr int ahead = multiplies_by_lane && Taps < 7 ? 1 : 0;
+  vec in[2][together];
+  if (ahead) read(0, in[0]);
   DICE_UNROLL
   for (int i = 0; i < n; ++i) {
-    vec in{};
-    if ((i >= halo || at + i >= 0) && (i < n - halo || at + i < columns)) in = load(from + i * block);
+    if (i + ahead < n) read(i + ahead, in[(i + ahead) % 2]);
     DICE_UNROLL
     for (int p = 0; p < Pixels; ++p)
-      if (const int k = i - p * Stride; k >= 0 && k < Taps) sum[p] = fma(w[k], in, sum[p]);
+      if (const int k = i - p * Stride; k >= 0 && k < Taps)
+        for (int l = 0; l < together; ++l) {
+          if constexpr (multiplies_by_lane) add_product_of(sum[l][p], w[l][k], in[i % 2][l]);  // GCC would move sums about
+          else sum[l][p] = fma(w[l][k], in[i % 2][l], sum[l][p]);
+        }
   }
 }
 
 /// Computes pixels from x on, Stride apart in the input (0: the layer's stride). Taps: as add_row expects, or 0 for any
-/// window. With `Border`, taps outside the input count as zeros; they do in any case if add_row computes them.
+/// window. With `Border`, taps outside the input count as zeros.
 template <int Pixels, int Stride, int Taps, bool Border, class F>
 [[gnu::always_inline]] inline void depthwise_tile(const depthwise_row& r, std::int64_t x, const F& activation) {
   const auto& f = *r.form;
   const auto stride = Stride ? Stride : f.x.stride;
-  vec sum[Pixels];
+  vec sum[together][Pixels];
   DICE_UNROLL
-  for (int p = 0; p < Pixels; ++p) sum[p] = load(r.bias);
+  for (int p = 0; p < Pixels; ++p)
+    for (int l = 0; l < together; ++l) sum[l][p] = load(r.bias + l * width);
   const float* weights = r.weights;
   const auto rows = f.y.in, columns = f.x.in, step = f.y.dilation, left = x * stride - f.x.pad;
   auto y = r.y * f.y.stride - f.y.pad;
@@ -62,30 +76,34 @@ template <int Pixels, int Stride, int Taps, bool Border, class F>
       continue;
     }
     if constexpr (Taps > 0) {
-      add_row<Stride, Taps>(sum, from, left, columns, weights);
+      add_row<Stride, Taps, Border>(sum, from, left, columns, weights);
       weights += Taps * block;
       continue;
     }
     auto at = left;
     const float* in = from;
     for (std::int64_t kx = 0; kx < f.x.kernel; ++kx, at += f.x.dilation, in += f.x.dilation * block, weights += block) {
-      const vec w = load(weights);
+      vec w[together][1];
+      load_together(weights, w, 0);
       DICE_UNROLL
       for (int p = 0; p < Pixels; ++p) {
         if (Border && (at + p * stride < 0 || at + p * stride >= columns)) continue;
-        sum[p] = fma(w, load(in + p * stride * block), sum[p]);
+        for (int l = 0; l < together; ++l) sum[l][p] = fma(w[l][0], load(in + p * stride * block + l * width), sum[l][p]);
       }
     }
   }
   const epilogue& e = *r.finish;
   float* to = r.output + x * block;
   const float* residual = e.residual && e.bounds.exact ? e.residual_at(to) : nullptr;
-  DICE_UNROLL
-  for (int p = 0; p < Pixels; ++p) {
-    vec v = sum[p];
-    if (residual) v += load(residual + p * block);
-    store(to + p * block, activation(v));
-  }
+  unrolled<Pixels>([&](auto p) __attribute__((always_inline)) {
+    vec v[together][1];
+    for (int l = 0; l < together; ++l) {
+      v[l][0] = sum[l][p];
+      if (residual) v[l][0] += load(residual + p * block + l * width);
+      v[l][0] = activation(v[l][0]);
+    }
+    store_together<p * block>(to, v, 0);
+  });
 }
 
 /// Computes pixels [begin, end) of the row, in steps of two sizes, the rest one by one. The last step may overlap the one
@@ -104,9 +122,9 @@ DICE_SHARED void depthwise_pixels(const depthwise_row& r, std::int64_t begin, st
         const auto step = [&]<int Pixels>(std::int64_t x) __attribute__((always_inline)) {
           const bool inside = x >= first && x + Pixels <= last;
           auto v = r;
-          for (int lane = 0; lane < block;
-               lane += width, v.input += width, v.weights += width, v.bias += width, v.output += width) {
-            if (Taps == 0 && inside) depthwise_tile<Pixels, Stride, Taps, false>(v, x, activation);
+          constexpr int n = together_lanes;
+          for (int lane = 0; lane < block; lane += n, v.input += n, v.weights += n, v.bias += n, v.output += n) {
+            if ((Taps == 0 || multiplies_by_lane) && inside) depthwise_tile<Pixels, Stride, Taps, false>(v, x, activation);
             else depthwise_tile<Pixels, Stride, Taps, true>(v, x, activation);
           }
         };

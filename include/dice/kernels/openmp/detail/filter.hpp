@@ -97,11 +97,18 @@ template <int Pairs, int Taps> struct filter {
     (std::make_integer_sequence<int, Pairs>{});
   }
   static constexpr double power(double q, int n) { return n == 0 ? 1 : q * power(q, n - 1); }
+  /// The values qᴷ.
+  template <int K>
+  static constexpr std::array<float, Pairs> powers = [] {
+    std::array<float, Pairs> all{};
+    for (std::size_t i = 0; i < Pairs; ++i) all[i] = static_cast<float>(power(points<Pairs>[i], K));
+    return all;
+  }();
   /// Σ qᴷ · x over the pairs.
   template <int K> [[gnu::always_inline]] static vec row(const vec* x) {
-    vec sum{};
+    vec sum = K == 0 ? x[0] : splat(powers<K>[0]) * x[0];
     DICE_UNROLL
-    for (int i = 0; i < Pairs; ++i) sum = fma(splat(static_cast<float>(power(points<Pairs>[i], K))), x[i], sum);
+    for (int i = 1; i < Pairs; ++i) sum = K == 0 ? sum + x[i] : fma(splat(powers<K>[i]), x[i], sum);
     return sum;
   }
 };

@@ -16,7 +16,7 @@ template <int Lanes> DICE_SHARED void convolve_pooled(const band& b, std::int64_
   const auto taps = form.taps(), width_out = b.columns / 2, depth = form.depth * taps * block, step = b.step;
   const std::int64_t together = form.groups == 1 ? tile_blocks : 1;  // with groups, blocks may read different channels
   const auto panels = (form.out_blocks() + together - 1) / together;
-  constexpr std::ptrdiff_t row = tile_pixels * block, plane = 2 * row;
+  constexpr std::ptrdiff_t row = tile_pixels<Lanes> * block, plane = 2 * row;
   team::share(b.rows / 2 * panels, thread, threads, [&](std::int64_t u) {
     alignas(64) float results[tile_blocks * plane];  // (block of output channels, row, column, channel)
     const auto y = u / panels, first = u % panels * together, blocks = std::min(together, form.out_blocks() - first);
@@ -36,15 +36,17 @@ template <int Lanes> DICE_SHARED void convolve_pooled(const band& b, std::int64_
     const bool mixed = reads.size() > form.group_channels;
     const float* input = b.input + reads.from / Lanes * step + (2 * y * form.pitch + b.first_column) * Lanes;
     float* to = b.output + first * b.plane + ((b.first_row / 2 + y) * (form.x.out / 2) + b.first_column / 2) * block;
-    for (std::int64_t x = 0; x < width_out; x += segment, input += tile_pixels * Lanes, to += segment * block) {
-      const auto pixels = std::min<std::int64_t>(segment, width_out - x);
+    constexpr int most = tile_pixels<Lanes> / 2;
+    for (std::int64_t x = 0; x < width_out; x += most, input += 2 * most * Lanes, to += most * block) {
+      const auto pixels = std::min<std::int64_t>(most, width_out - x);
       for (int r = 0; r < 2; ++r) {
         for (int s = 0; s < 2; ++s) {
           c.in[s] = input + (r * form.pitch + s * pixels) * Lanes;
           c.out[s] = results + r * row + s * pixels * block;
         }
-        tile_of<Lanes>(pixels, blocks)(c);
-        if (mixed) separate_groups<Lanes>(b, first, pixels, c, reads.from / Lanes);
+        tile_of<Lanes>(2 * pixels, blocks)(c);
+        c.fetches = false;
+        if (mixed) separate_groups<Lanes>(b, first, 2 * pixels, c, reads.from / Lanes);
       }
       with_activation(
           *b.finish, [&](const auto& activation) __attribute__((always_inline)) {

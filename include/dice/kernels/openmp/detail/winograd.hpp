@@ -35,7 +35,7 @@ struct tile_block {
   }
 };
 
-/// Transforms vector `v` of the channels of a run of tiles with filters Y and X. `plane`: elements between the image's
+/// Transforms vectors `v` of the channels of a run of tiles with filters Y and X. `plane`: elements between the image's
 /// blocks of channels; `to`: the block's transformed input.
 template <class Y, class X>
 DICE_SHARED void transform_input(const tile_block& b, const float* image, std::int64_t plane, std::int64_t v,
@@ -43,56 +43,73 @@ DICE_SHARED void transform_input(const tile_block& b, const float* image, std::i
   constexpr int n = Y::inputs, halo = X::taps - 1;
   constexpr std::int64_t most = tile_run * X::outputs + halo;
   const auto& f = *b.form;
-  const auto lane = v % block_vectors * width, in_block = v / block_vectors;
+  constexpr int vectors = block / together_lanes;  // of a block
+  const auto lane = v % vectors * together_lanes, in_block = v / vectors;
   // Copies: the compiler must assume that the stores below change whatever a reference refers to.
   const auto height = f.height, row = f.width, tiles = b.tiles(), pitch = f.pitch(f.in_blocks(), tiles);
   const auto [tile, tile_y, tile_x, count] = b.run(run);
   const auto columns = count * X::outputs + halo, y = tile_y * Y::outputs - f.top, x = tile_x * X::outputs - f.left;
   const float* p = image + in_block * plane + (y * row + x) * block + lane;
   const bool rows_inside = y >= 0 && y + n <= height;
-  alignas(64) float once[n][most * width];  // columns are transformed once for the tiles that share them
+  alignas(64) float once[n * most * together_lanes];  // columns are transformed once for the tiles that share them
+  // On 64-bit ARM by columns, so that a tile's numbers are at constant distances.
+  const auto in_once = [](std::int64_t i, std::int64_t j) __attribute__((always_inline)) {
+    return (multiplies_by_lane ? j * n + i : i * most + j) * together_lanes;
+  };
   for (std::int64_t j = 0; j < columns; ++j, p += block) {
-    vec d[n], o[n];
+    vec d[together][n], o[together][n];
     if (x + j < 0 || x + j >= row) {
       DICE_UNROLL
-      for (int i = 0; i < n; ++i) d[i] = vec{};
+      for (int i = 0; i < n; ++i)
+        for (int l = 0; l < together; ++l) d[l][i] = vec{};
     } else if (rows_inside) {
       DICE_UNROLL
-      for (int i = 0; i < n; ++i) d[i] = load(p + i * row * block);
+      for (int i = 0; i < n; ++i) load_together(p + i * row * block, d, i);
     } else {
       DICE_UNROLL
       for (int i = 0; i < n; ++i) {
-        d[i] = vec{};
-        if (y + i >= 0 && y + i < height) d[i] = load(p + i * row * block);
+        for (int l = 0; l < together; ++l) d[l][i] = vec{};
+        if (y + i >= 0 && y + i < height) load_together(p + i * row * block, d, i);
       }
     }
-    Y::input(d, o);
-    DICE_UNROLL
-    for (int i = 0; i < n; ++i) store(once[i] + j * width, o[i]);
+    for (int l = 0; l < together; ++l) Y::input(d[l], o[l]);
+    if constexpr (multiplies_by_lane)
+      unrolled<n>([&](auto i)
+                      __attribute__((always_inline)) { store_together<i * together_lanes>(once + in_once(0, j), o, i); });
+    else DICE_UNROLL
+    for (int i = 0; i < n; ++i) store_together(once + in_once(i, j), o, i);
   }
   float* out = to + (in_block * tiles + tile) * block + lane;
   for (std::int64_t t = 0; t < count; ++t, out += block) {
     float* point = out;
 #pragma GCC unroll 1
     for (int i = 0; i < n; ++i) {
-      vec d[X::inputs], o[X::inputs];
+      vec d[together][X::inputs], o[together][X::inputs];
+      if constexpr (multiplies_by_lane) {  // four columns at a time: an instruction has few bits for distances
+        const float* const columns[] = {once + in_once(i, t * X::outputs), once + in_once(i, t * X::outputs + 4)};
+        unrolled<X::inputs>([&](auto j) __attribute__((always_inline)) {
+          load_together<j % 4 * n * together_lanes>(columns[j / 4], d, j);
+        });
+      } else {
+        DICE_UNROLL
+        for (int j = 0; j < X::inputs; ++j) load_together(once + in_once(i, t * X::outputs + j), d, j);
+      }
+      for (int l = 0; l < together; ++l) X::input(d[l], o[l]);
       DICE_UNROLL
-      for (int j = 0; j < X::inputs; ++j) d[j] = load(once[i] + (t * X::outputs + j) * width);
-      X::input(d, o);
-      DICE_UNROLL
-      for (int j = 0; j < X::inputs; ++j, point += pitch) store(point, o[j]);
+      for (int j = 0; j < X::inputs; ++j, point += pitch) store_together(point, o, j);
     }
   }
 }
 
-/// Transforms tiles [begin, end) of a vector of output channels back and finishes them. `sums`: those of tile `begin`,
+/// Transforms tiles [begin, end) of vectors of output channels back and finishes them. `sums`: those of tile `begin`,
 /// points `pitch` apart; `output`: the image's plane of that block of channels; all pointers are at the vector's lanes.
 template <class Y, class X>
 DICE_SHARED void transform_output(const tile_block& b, std::int64_t begin, std::int64_t end, const float* sums,
                                   std::ptrdiff_t pitch, const float* bias, float* output, const epilogue& e) {
   constexpr int m = X::outputs;
   const auto& f = *b.form;
-  const vec start = load(bias);
+  vec start[together][1];
+  load_together(bias, start, 0);
   const auto height = f.out_height, row = f.out_width;  // copies, as above
   const auto tile_columns = b.columns, first_x = b.first_column * m;
   const std::ptrdiff_t to_residual = e.residual && e.bounds.exact ? e.residual_at(output) - output : 0;
@@ -103,17 +120,25 @@ DICE_SHARED void transform_output(const tile_block& b, std::int64_t begin, std::
         auto tile_x = begin - first_row * tile_columns;
         const float* from = sums;
         for (auto t = begin; t < end; ++t, from += block) {
-          vec once[Y::outputs][X::inputs];
+          vec once[Y::outputs][X::inputs][together];
           const float* point = from;
 #pragma GCC unroll 1
           for (int j = 0; j < X::inputs; ++j, point += pitch) {
-            vec d[Y::inputs], o[Y::outputs];
+            vec d[together][Y::inputs], o[together][Y::outputs];
             DICE_UNROLL
-            for (int i = 0; i < Y::inputs; ++i) d[i] = load(point + i * X::inputs * pitch);
-            Y::output(d, o);
+            for (int i = 0; i < Y::inputs; ++i) load_together(point + i * X::inputs * pitch, d, i);
+            for (int l = 0; l < together; ++l) Y::output(d[l], o[l]);
             DICE_UNROLL
-            for (int i = 0; i < Y::outputs; ++i) once[i][j] = o[i];
+            for (int i = 0; i < Y::outputs; ++i)
+              for (int l = 0; l < together; ++l) once[i][j][l] = o[l][i];
           }
+          const auto output_row = [&](std::int64_t i, vec(&o)[together][m]) __attribute__((always_inline)) {
+            vec d[together][X::inputs];
+            DICE_UNROLL
+            for (int j = 0; j < X::inputs; ++j)
+              for (int l = 0; l < together; ++l) d[l][j] = once[i][j][l];
+            for (int l = 0; l < together; ++l) X::output(d[l], o[l]);
+          };
           const auto tile_row = y, x = first_x + tile_x * m;
           const auto rows = std::min<std::int64_t>(Y::outputs, height - y), columns = std::min<std::int64_t>(m, row - x);
           if (++tile_x == tile_columns) {
@@ -124,34 +149,51 @@ DICE_SHARED void transform_output(const tile_block& b, std::int64_t begin, std::
             if (e.pools_2x2) {
               float* to = output + (tile_row / 2 * (row / 2) + x / 2) * block;
               for (std::int64_t i = 0; i + 1 < rows; i += 2, to += row / 2 * block) {
-                vec o[2][m];
-                X::output(once[i], o[0]);
-                X::output(once[i + 1], o[1]);
+                vec o[2][together][m];
+                output_row(i, o[0]);
+                output_row(i + 1, o[1]);
                 DICE_UNROLL
                 for (int j = 0; j < m; j += 2)
                   if (j + 1 < columns)
-                    store(to + j / 2 * block,
-                          activation(larger(larger(o[0][j], o[0][j + 1]), larger(o[1][j], o[1][j + 1])) + start));
-                finish_pixels(e, to, static_cast<int>(columns / 2), width);
+                    for (int l = 0; l < together; ++l) {
+                      const vec most = larger(larger(o[0][l][j], o[0][l][j + 1]), larger(o[1][l][j], o[1][l][j + 1]));
+                      store(to + j / 2 * block + l * width, activation(most + start[l][0]));
+                    }
+                finish_pixels(e, to, static_cast<int>(columns / 2), together_lanes);
               }
               continue;
             }
           float* to = output + (tile_row * row + x) * block;
           for (std::int64_t i = 0; i < rows; ++i, to += row * block) {
-            vec o[m];
-            X::output(once[i], o);
+            vec o[together][m];
+            output_row(i, o);
             const auto put = [&](std::int64_t j) __attribute__((always_inline)) {
-              vec v = o[j] + start;
-              if (to_residual) v += load(to + j * block + to_residual);
-              store(to + j * block, activation(v));
+              for (int l = 0; l < together; ++l) {
+                vec v = o[l][j] + start[l][0];
+                if (to_residual) v += load(to + j * block + l * width + to_residual);
+                store(to + j * block + l * width, activation(v));
+              }
             };
-            if (columns == m) {
+            if (multiplies_by_lane && columns == m) {
+              for (int l = 0; l < together; ++l) DICE_UNROLL
+              for (int j = 0; j < m; ++j) o[l][j] += start[l][0];
+              if (to_residual)
+                unrolled<m>([&](auto j) __attribute__((always_inline)) {
+                  vec more[together][1];
+                  load_together<j * block>(to + to_residual, more, 0);
+                  for (int l = 0; l < together; ++l) o[l][j] += more[l][0];
+                });
+              unrolled<m>([&](auto j) __attribute__((always_inline)) {
+                for (int l = 0; l < together; ++l) o[l][j] = activation(o[l][j]);
+                store_together<j * block>(to, o, j);
+              });
+            } else if (columns == m) {
               DICE_UNROLL
               for (int j = 0; j < m; ++j) put(j);
             } else {
               for (std::int64_t j = 0; j < columns; ++j) put(j);
             }
-            finish_pixels(e, to, static_cast<int>(columns), width);
+            finish_pixels(e, to, static_cast<int>(columns), together_lanes);
           }
         }
       });
@@ -175,7 +217,7 @@ void multiply_blocks(const tile_block& b, const winograd_product& w, std::int64_
   const auto& f = *b.form;
   const auto step = b.tiles() * block, plane = (end - begin) * block;
   const auto from = f.pitch(f.in_blocks(), b.tiles()), to = f.pitch(blocks, end - begin);  // points
-  const tiling strips(1, end - begin);
+  const tiling strips(1, end - begin, tile_pixels<block>);
   const std::ptrdiff_t zero = 0;
   for (std::int64_t p = 0; p < points; ++p) {
     tile_call c{.in = {},
@@ -188,16 +230,18 @@ void multiply_blocks(const tile_block& b, const winograd_product& w, std::int64_
                 .depth = points * f.channels * block,
                 .out = {},
                 .plane = plane};
-    strips.each(0, strips.size(), [&](std::int64_t pixels, segments, segments columns) {
+    strips.each(0, strips.size(), [&](std::int64_t pixels, segments, segments columns, std::int64_t count) {
       for (int s = 0; s < 2; ++s) {
         c.in[s] = w.transformed + p * from + (begin + columns.at[s]) * block;
         c.out[s] = sums + p * to + columns.at[s] * block;
       }
+      c.count = count;
       tile_of<block>(pixels, blocks)(c);
+      c.fetches = false;
     });
   }
   for (std::int64_t o = 0; o < blocks; ++o)
-    for (int lane = 0; lane < block; lane += width)
+    for (int lane = 0; lane < block; lane += together_lanes)
       transform_output<Y, X>(b, begin, end, sums + o * plane + lane, to, w.bias + (first + o) * block + lane,
                              w.image + (first + o) * w.plane + lane, *w.finish);
 }
@@ -234,7 +278,7 @@ DICE_SHARED void winograd_part(const algorithm::winograd& f, const call& c, std:
     const auto first = panel * tile_blocks;
     multiply_blocks<Y, X>(b, p, begin, end, first, std::min<std::int64_t>(tile_blocks, f.out_blocks() - first));
   };
-  const auto transforms = [&](const tile_block& b) { return f.in_blocks() * block_vectors * b.runs(); };
+  const auto transforms = [&](const tile_block& b) { return f.in_blocks() * (block / together_lanes) * b.runs(); };
 
   const auto own = threads > 1 && threads <= f.spaces() ? all / threads * threads : 0;
   team::share(own, thread, threads, [&](std::int64_t n) {
@@ -249,7 +293,7 @@ DICE_SHARED void winograd_part(const algorithm::winograd& f, const call& c, std:
     team::share(transforms(b), thread, threads, [&](std::int64_t u) { transform(b, n, u, scratch); });
     team::barrier();
     // If there are few blocks of output channels, or a number that leaves threads idle, their tiles are divided, too.
-    const auto most = (b.tiles() + tile_pixels - 1) / tile_pixels;
+    const auto most = (b.tiles() + tile_pixels<block> - 1) / tile_pixels<block>;
     std::int64_t parts = 1;
     while (parts < most && panels * parts % threads != 0 && panels * parts < 4 * threads) ++parts;
     team::share(panels * parts, thread, threads, [&](std::int64_t u) {
