@@ -187,15 +187,15 @@ template <int Lanes> DICE_SHARED void convolve_band(const band& b, std::int64_t 
   // Rows without a gap between them are one row.
   const bool flat = form.pitch == b.columns && form.x.out == b.columns;
   const tiling tiles(flat ? 1 : b.rows, flat ? b.rows * b.columns : b.columns, tile_pixels<Lanes>);
-  const std::int64_t together = form.groups == 1 ? tile_blocks : 1;  // with groups, blocks may read different channels
-  const auto columns = (form.out_blocks() + together - 1) / together;
+  const std::int64_t panel = form.groups == 1 ? tile_blocks : 1;  // with groups, blocks may read different channels
+  const auto columns = (form.out_blocks() + panel - 1) / panel;
   const auto bytes = b.rows * b.columns * form.in_blocks() * Lanes * tensor::float_bytes;
   auto chunks = form.in_place ? (bytes + large_map - 1) / large_map : 1;
   if (threads > 1) chunks = std::max(chunks, (4 * threads + columns - 1) / columns);
   chunks = std::min(chunks, tiles.size());
   team::share(chunks * columns, thread, threads, [&](std::int64_t u) {
-    const auto chunk = u / columns, first = u % columns * together;
-    convolve_blocks<Lanes>(b, tiles, first, std::min(together, form.out_blocks() - first), tiles.size() * chunk / chunks,
+    const auto chunk = u / columns, first = u % columns * panel;
+    convolve_blocks<Lanes>(b, tiles, first, std::min(panel, form.out_blocks() - first), tiles.size() * chunk / chunks,
                            tiles.size() * (chunk + 1) / chunks, form.in_place && first == 0 && bytes > large_map);
   });
 }

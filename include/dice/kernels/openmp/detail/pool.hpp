@@ -68,11 +68,11 @@ template <class Join, class Op, class Finish>
 void pool(const Op& op, const tensor::shape& in, const tensor::shape& result, const call& c, const epilogue& e, float start,
           bool padding, const Finish& finish) {
   using tensor::block;
-  constexpr int together = 4;  // neighbouring outputs
+  constexpr int neighbours = 4;  // neighbouring outputs
   const bool flat = in.rank == 3;
   const pool_axis y(op, 0, flat ? 1 : in[2], flat ? 1 : result[2]), x(op, 1, in[in.rank - 1], result[in.rank - 1]);
   const auto row = x.out * block;
-  const auto whole = x.whole(together);
+  const auto whole = x.whole(neighbours);
 
   const auto planes = in[0] * tensor::blocks(in[1]), work = row * y.kernel * x.kernel;
   const auto in_plane = c.plane(0, y.in * x.in * block), out_plane = c.output_plane(y.out * row);
@@ -103,9 +103,9 @@ void pool(const Op& op, const tensor::shape& in, const tensor::shape& result, co
                 columns.count(), x.stride, x.dilation);
       };
       const auto middle = [&](auto taps, auto stride, auto dilation) {
-        for (auto at = whole.first; at < whole.stop; at += together) {
-          const auto ox = std::min(at, whole.stop - together);  // the last group may overlap the one before
-          compute(std::integral_constant<int, together>(), ox, x.at(ox), x.kernel, taps, stride, dilation);
+        for (auto at = whole.first; at < whole.stop; at += neighbours) {
+          const auto ox = std::min(at, whole.stop - neighbours);  // the last group may overlap the one before
+          compute(std::integral_constant<int, neighbours>(), ox, x.at(ox), x.kernel, taps, stride, dilation);
         }
       };
       for (std::int64_t ox = 0; ox < whole.first; ++ox) edge(ox);

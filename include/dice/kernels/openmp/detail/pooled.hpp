@@ -14,12 +14,12 @@ namespace dice::kernels::openmp {
 template <int Lanes> DICE_SHARED void convolve_pooled(const band& b, std::int64_t thread, std::int64_t threads) {
   const auto& form = *b.form;
   const auto taps = form.taps(), width_out = b.columns / 2, depth = form.depth * taps * block, step = b.step;
-  const std::int64_t together = form.groups == 1 ? tile_blocks : 1;  // with groups, blocks may read different channels
-  const auto panels = (form.out_blocks() + together - 1) / together;
+  const std::int64_t panel = form.groups == 1 ? tile_blocks : 1;  // with groups, blocks may read different channels
+  const auto panels = (form.out_blocks() + panel - 1) / panel;
   constexpr std::ptrdiff_t row = tile_pixels<Lanes> * block, plane = 2 * row;
   team::share(b.rows / 2 * panels, thread, threads, [&](std::int64_t u) {
     alignas(64) float results[tile_blocks * plane];  // (block of output channels, row, column, channel)
-    const auto y = u / panels, first = u % panels * together, blocks = std::min(together, form.out_blocks() - first);
+    const auto y = u / panels, first = u % panels * panel, blocks = std::min(panel, form.out_blocks() - first);
     const auto reads = form.reads(first);
     tile_call c{.in = {},
                 .in_blocks = (reads.to + Lanes - 1) / Lanes - reads.from / Lanes,

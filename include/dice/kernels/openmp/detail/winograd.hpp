@@ -86,9 +86,9 @@ DICE_SHARED void transform_input(const tile_block& b, const float* image, std::i
     for (int i = 0; i < n; ++i) {
       vec d[together][X::inputs], o[together][X::inputs];
       if constexpr (multiplies_by_lane) {  // four columns at a time: an instruction has few bits for distances
-        const float* const columns[] = {once + in_once(i, t * X::outputs), once + in_once(i, t * X::outputs + 4)};
+        const float* const from[] = {once + in_once(i, t * X::outputs), once + in_once(i, t * X::outputs + 4)};
         unrolled<X::inputs>([&](auto j) __attribute__((always_inline)) {
-          load_together<j % 4 * n * together_lanes>(columns[j / 4], d, j);
+          load_together<j % 4 * n * together_lanes>(from[j / 4], d, j);
         });
       } else {
         DICE_UNROLL
