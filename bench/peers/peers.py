@@ -160,12 +160,12 @@ def wanted(work, name):
 
 
 def dice_command(work, name, *options):
-    """The network's program on its own picture, with the packed weights that prepare() put beside it."""
+    """Runs the network's program on its own picture, with the packed weights that prepare() put beside it."""
     return [work / f"build/peer_{name}", "dice", "--input", work / f"models/{name}_in.npy", *options]
 
 
 def run_dice(work, name, threads, *options):
-    """The output of this program."""
+    """What the program of dice_command() prints."""
     return call(dice_command(work, name, *options), env=environment(work, threads))
 
 
