@@ -4,6 +4,7 @@
 #include "dice/kernels/kernel.hpp"
 #include "dice/kernels/openmp/detail/thread_pool.hpp"
 #include "dice/meta/clock.hpp"
+#include "dice/meta/function_ref.hpp"
 #include "dice/this_host/cores.hpp"
 
 #include <omp.h>
@@ -47,7 +48,7 @@ namespace detail {
 inline thread_local std::span<interval> watched;
 
 /// Calls body() in thread 0 of a parallel region, whose other threads wait for jobs from its thread pool.
-template <class Body> void stand_by(int threads, const Body& body) {
+inline void stand_by(int threads, meta::function_ref<> body) {
   thread_pool together(threads);
   std::exception_ptr error;
 #pragma omp parallel num_threads(threads)
@@ -80,15 +81,15 @@ inline void barrier() {
 /// Inside run(), in thread `thread` of `threads`: divides the units [0, units) among the threads, which all call this with
 /// the same `units`, and calls f(unit) once for each. A thread does its own part in order, then takes units that other
 /// threads have not begun, so a slow or preempted core does less. Call it at most once between two barriers.
-template <class F> void share(std::int64_t units, std::int64_t thread, std::int64_t threads, const F& f) {
+inline void share(std::int64_t units, std::int64_t thread, std::int64_t threads, meta::function_ref<std::int64_t> f) {
   if (const auto& me = detail::this_thread; me.where) return me.where->share(units, thread, threads, f);
   for (std::int64_t unit = 0; unit < units; ++unit) f(unit);
 }
 
 /// Calls f(thread, threads) in each of `threads` threads; the calling thread is 0. Inside keep(), it uses at most keep()'s
 /// threads; inside another run(), only the calling thread. f must not throw.
-template <class F> void run(int threads, const F& f) {
-  const auto part = [&f, times = detail::watched](std::int64_t t, std::int64_t n) {
+inline void run(int threads, detail::job f) {
+  const auto part = [f, times = detail::watched](std::int64_t t, std::int64_t n) {
     const auto i = static_cast<std::size_t>(t);
     if (i < times.size() && times[i].begin == 0) times[i].begin = meta::now();
     f(t, n);

@@ -12,16 +12,12 @@
 namespace dice::kernels::openmp {
 
 /// Calls f(g), where g applies the activation of `e` to a vector, or returns it unchanged if e(…) must apply it.
+/// With two forms of g, since f is compiled for each, and most of a kernel's code finishes its results.
 template <class F> [[gnu::always_inline]] inline void with_activation(const epilogue& e, const F& f) {
   const auto& b = e.bounds;
   constexpr auto inf = std::numeric_limits<float>::infinity();
-  if (!b.exact || (b.slope == 1 && b.low == -inf && b.high == inf)) {
-    f([](vec x) __attribute__((always_inline)) { return x; });
-  } else if (b.slope == 1 && b.high == inf) {
-    const vec low = splat(b.low);
-    f([low](vec x) __attribute__((always_inline)) { return maximum(x, low); });
-  } else if (b.slope == 1) {
-    const vec low = splat(b.low), high = splat(b.high);
+  if (!b.exact || b.slope == 1) {
+    const vec low = splat(b.exact ? b.low : -inf), high = splat(b.exact ? b.high : inf);
     f([ low, high ](vec x) __attribute__((always_inline)) { return minimum(maximum(x, low), high); });
   } else {
     const vec low = splat(b.low), high = splat(b.high), slope = splat(b.slope);

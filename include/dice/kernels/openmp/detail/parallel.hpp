@@ -2,6 +2,7 @@
 
 #include "dice/kernels/detail/epilogue.hpp"
 #include "dice/kernels/openmp/team.hpp"
+#include "dice/meta/function_ref.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -21,8 +22,11 @@ inline int threads_for(std::int64_t items, std::int64_t work) {
   return items > 1 && work >= grain ? team::available_threads() : 1;
 }
 
+/// f(begin, end): does some of the items.
+using part_of_items = meta::function_ref<std::int64_t, std::int64_t>;
+
 /// Calls f(begin, end) for parts of [0, items), a few for each thread; each item is `work` element operations.
-template <class F> void parallel_for(std::int64_t items, std::int64_t work, const F& f) {
+inline void parallel_for(std::int64_t items, std::int64_t work, part_of_items f) {
   const int threads = threads_for(items, items * work);
   if (threads == 1) return f(std::int64_t{0}, items);
   team::run(threads, [&](std::int64_t t, std::int64_t n) {
@@ -38,7 +42,8 @@ inline constexpr std::int64_t large_map = 512 * 1024;
 /// `same`, a thread gets the same rows of every plane, as in convolutions that divide their pixels, so it mostly reads what
 /// it wrote itself: reading from a core with which it shares no cache is slow. Otherwise it gets some of the planes, as in
 /// convolutions that divide their channels.
-template <class F> void parallel_rows(std::int64_t planes, std::int64_t rows, bool same, std::int64_t work, const F& f) {
+inline void parallel_rows(std::int64_t planes, std::int64_t rows, bool same, std::int64_t work,
+                          meta::function_ref<std::int64_t, std::int64_t, std::int64_t> f) {
   if (!same)
     return parallel_for(planes * rows, work, [&](std::int64_t begin, std::int64_t end) {
       for (auto at = begin; at < end;) {
@@ -53,7 +58,7 @@ template <class F> void parallel_rows(std::int64_t planes, std::int64_t rows, bo
 }
 
 /// Calls f(begin, end) for parts of n elements, split at multiples of a cache line.
-template <class F> void parallel_elements(std::int64_t n, const F& f) {
+inline void parallel_elements(std::int64_t n, part_of_items f) {
   constexpr std::int64_t line = 64;
   parallel_for((n + line - 1) / line, line, [&](std::int64_t a, std::int64_t b) { f(a * line, std::min(n, b * line)); });
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dice/kernels/openmp/detail/denormals.hpp"
+#include "dice/meta/function_ref.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -54,7 +55,7 @@ class meeting {
   }
   /// Calls f(unit) for each unit in [0, units) that belongs to thread `thread` of `threads`, then for units of other threads
   /// that they have not begun.
-  template <class F> void share(std::int64_t units, std::int64_t thread, std::int64_t threads, const F& f) {
+  void share(std::int64_t units, std::int64_t thread, std::int64_t threads, meta::function_ref<std::int64_t> f) {
     for (std::int64_t k = 0; k < threads; ++k) {
       const auto owner = (thread + k) % threads, first = units * owner / threads, end = units * (owner + 1) / threads;
       auto& taken = taken_[owner].units;
@@ -84,8 +85,11 @@ struct thread_role {
 };
 inline thread_local thread_role this_thread;
 
+/// What the threads of a team do: f(thread, threads).
+using job = meta::function_ref<std::int64_t, std::int64_t>;
+
 /// Calls f(thread, threads) as one of a job's threads.
-template <class F> void take_part(meeting* where, std::int64_t thread, std::int64_t threads, const F& f) noexcept {
+inline void take_part(meeting* where, std::int64_t thread, std::int64_t threads, job f) noexcept {
   const auto outer = std::exchange(this_thread, {threads, where, nullptr, true});
   f(thread, threads);
   this_thread = outer;
@@ -96,27 +100,24 @@ class thread_pool {
  public:
   explicit thread_pool(std::int64_t threads) : where_(threads) {}
   /// In thread 0 of `size` threads: calls f(thread, threads) in each of the first `threads`.
-  template <class F> void run(std::int64_t size, std::int64_t threads, const F& f) {
-    call_ = [](thread_pool& me, std::int64_t thread) {
-      take_part(&me.where_, thread, me.threads_, *static_cast<const F*>(me.f_));
-    };
-    f_ = &f;
+  void run(std::int64_t size, std::int64_t threads, job f) {
+    job_ = &f;
     threads_ = std::min(threads, size);
     where_.start();
     go(size);
   }
   /// In thread 0: the others return from serve().
   void dismiss(std::int64_t size) {
-    call_ = nullptr;
+    job_ = nullptr;
     go(size);
   }
   /// In the other threads: does its part of every job.
   void serve(std::int64_t thread) {
     [[maybe_unused]] const openmp::no_denormals as_on_thread_0;
     for (std::uint32_t done = 0;; ++done) {
-      await(job_, done);
-      const bool last = !call_;
-      if (!last && thread < threads_) call_(*this, thread);
+      await(jobs_, done);
+      const bool last = !job_;
+      if (!last && thread < threads_) take_part(&where_, thread, threads_, *job_);
       if (busy_.fetch_sub(1) == 1) busy_.notify_one();
       if (last) return;
     }
@@ -125,15 +126,14 @@ class thread_pool {
  private:
   void go(std::int64_t size) {
     busy_.store(static_cast<std::int32_t>(size - 1), std::memory_order_relaxed);
-    job_.fetch_add(1);
-    job_.notify_all();
-    if (call_) call_(*this, 0);
+    jobs_.fetch_add(1);
+    jobs_.notify_all();
+    if (job_) take_part(&where_, 0, threads_, *job_);
     for (std::int32_t left; (left = busy_.load(std::memory_order_acquire)) > 0;) await(busy_, left);
   }
 
-  alignas(64) std::atomic<std::uint32_t> job_{0};  ///< number of the current job, which is:
-  void (*call_)(thread_pool&, std::int64_t) = nullptr;
-  const void* f_ = nullptr;
+  alignas(64) std::atomic<std::uint32_t> jobs_{0};  ///< number of the current job, which is:
+  const job* job_ = nullptr;
   std::int64_t threads_ = 1;
   alignas(64) std::atomic<std::int32_t> busy_{0};  ///< threads that have not finished the job
   meeting where_;
