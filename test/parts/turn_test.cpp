@@ -74,7 +74,7 @@ TEST(Turns, WhatSeveralReadIsThereForAllOfThem) {
 TEST(Turns, ReplicasHaveTheirTurns) {
   int sets = 0, again = 0, picks = 0, joins = 0;
   // 152: layers of one set read a tensor before and after a layer of another.
-  const auto seeds = test::seeds(test::plans(600), {152});
+  const auto seeds = test::seeds(test::plans(300), {152});
   for (const unsigned seed : seeds) {
     SCOPED_TRACE(seed);
     const test::divided d(seed, 4 + static_cast<int>(seed) % 20, 8, seed % 3 == 0, true);

@@ -283,7 +283,7 @@ struct random_mapping {
 
 // As in schedule_test.cpp, but starting from text.
 TEST(DynamicPlan, RandomTextsBecomePlansThatAreSoundAndMoveTheRightValues) {
-  for (const unsigned seed : test::seeds(test::plans(1000), {})) {
+  for (const unsigned seed : test::seeds(test::plans(400), {})) {
     SCOPED_TRACE(seed);
     test::random_network net(seed * 7919, 3 + static_cast<int>(seed % 40));
     std::vector<std::string> names;
