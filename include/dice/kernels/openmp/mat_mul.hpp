@@ -98,11 +98,10 @@ template <> struct kernel<openmp::backend, ops::mat_mul> : openmp::base<ops::mat
         tile.last = static_cast<int>(std::min<std::int64_t>(block, m.depth - (k + tile.in_blocks - 1) * block));
         tile.weights = weights + k * block * block;
         tile.resume = k > 0;
-        tile.fetches = true;
         // The first tiles fetch the weights of the next part, which come from memory, little by little.
         const float* next = tile.weights + tile.in_blocks * block * block;
-        tiles.each(start, stop, [&](std::int64_t pixels, const segments&, segments at, std::int64_t count) {
-          for (; count > 0; --count) {
+        tiles.each(start, stop, [&](std::int64_t pixels, const segments&, segments at, std::int64_t count, bool fetches) {
+          for (; count > 0; --count, fetches = false) {
             for (std::int64_t i = 0; i < fetched; ++i, next += block)
               for (std::int64_t b = 0; b < blocks; ++b) __builtin_prefetch(next + b * tile.depth, 0, 2);
             if (k + part >= depth)  // where the results will go
@@ -114,8 +113,8 @@ template <> struct kernel<openmp::backend, ops::mat_mul> : openmp::base<ops::mat
               tile.out[s] = sums + (at.at[s] - zero) * block;
               at.at[s] += pixels;
             }
+            tile.fetches = fetches;
             tile_of<block>(pixels, blocks)(tile);
-            tile.fetches = false;
           }
         });
       }

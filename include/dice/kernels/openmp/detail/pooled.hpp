@@ -44,8 +44,8 @@ template <int Lanes> DICE_SHARED void convolve_pooled(const band& b, std::int64_
           c.in[s] = input + (r * form.pitch + s * pixels) * Lanes;
           c.out[s] = results + r * row + s * pixels * block;
         }
+        c.fetches = (x == 0 && r == 0) || (!multiplies_by_lane && x + most >= width_out);  // as tiling::each() says
         tile_of<Lanes>(2 * pixels, blocks)(c);
-        c.fetches = false;
         if (mixed) separate_groups<Lanes>(b, first, 2 * pixels, c, reads.from / Lanes);
       }
       with_activation(

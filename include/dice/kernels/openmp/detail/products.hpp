@@ -67,9 +67,8 @@ struct tile_call {
   bool resume = false;               ///< the sums begin with what is in the output
   const epilogue* finish = nullptr;  ///< null: the sums are stored as they are
   bool ahead = false;                ///< prefetches the input's next pixels, which nobody has read yet
-  // By lane only:
-  bool fetches = true;     ///< the first tile prefetches the weights, which the others find in the cache
-  std::int64_t count = 1;  ///< tiles whose pixels follow one another
+  bool fetches = true;               ///< prefetches weights, `weights_ahead` of those that are read
+  std::int64_t count = 1;            ///< by lane only: tiles whose pixels follow one another
 };
 
 /// f(0), …, f(N - 1), as constants.
@@ -105,16 +104,20 @@ template <int Lanes, int Pixels, int Vectors>
             DICE_UNROLL
             for (int p = 0; p < Pixels; ++p) __builtin_prefetch(p1 + c.step + p * Lanes);
           }
-          unrolled<Lanes>([&](auto k) __attribute__((always_inline)) {
-            vec w[Vectors];
-            load_pair<k * block>(weights, w[0], w[1]);
-            prefetch<k * block + weights_ahead>(weights);
-            unrolled<2 * Pixels>([&](auto i) __attribute__((always_inline)) {
-              constexpr int s = i / Pixels, p = i % Pixels;
-              const vec in = load_one<p * Lanes + k>(s ? p1 : p0);
-              for (int v = 0; v < Vectors; ++v) add_product_of(sum[s][p][v], w[v], in);
+          const auto products = [&]<bool Fetches>() __attribute__((always_inline)) {
+            unrolled<Lanes>([&](auto k) __attribute__((always_inline)) {
+              vec w[Vectors];
+              load_pair<k * block>(weights, w[0], w[1]);
+              if (Fetches) prefetch<k * block + weights_ahead>(weights);
+              unrolled<2 * Pixels>([&](auto i) __attribute__((always_inline)) {
+                constexpr int s = i / Pixels, p = i % Pixels;
+                const vec in = load_one<p * Lanes + k>(s ? p1 : p0);
+                for (int v = 0; v < Vectors; ++v) add_product_of(sum[s][p][v], w[v], in);
+              });
             });
-          });
+          };
+          if (c.fetches) products.template operator()<true>();
+          else products.template operator()<false>();
           weights += Lanes * block;
           continue;
         }

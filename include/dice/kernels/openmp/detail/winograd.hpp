@@ -230,14 +230,14 @@ void multiply_blocks(const tile_block& b, const winograd_product& w, std::int64_
                 .depth = points * f.channels * block,
                 .out = {},
                 .plane = plane};
-    strips.each(0, strips.size(), [&](std::int64_t pixels, segments, segments columns, std::int64_t count) {
+    strips.each(0, strips.size(), [&](std::int64_t pixels, segments, segments columns, std::int64_t count, bool fetches) {
       for (int s = 0; s < 2; ++s) {
         c.in[s] = w.transformed + p * from + (begin + columns.at[s]) * block;
         c.out[s] = sums + p * to + columns.at[s] * block;
       }
       c.count = count;
+      c.fetches = fetches;
       tile_of<block>(pixels, blocks)(c);
-      c.fetches = false;
     });
   }
   for (std::int64_t o = 0; o < blocks; ++o)
