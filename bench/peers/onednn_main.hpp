@@ -6,9 +6,9 @@
 #include "onednn.hpp"
 
 #include <dice/frames/npy.hpp>
+#include <dice/report/summary.hpp>
 
 #include <signal.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -19,12 +19,6 @@
 namespace onednn {
 
 template <class Net> using plan = dice::mapping<dice::dev<0, dice::cpu>, dice::layers<dice::all>>;
-
-inline std::int64_t peak_bytes() {
-  rusage used;
-  getrusage(RUSAGE_SELF, &used);
-  return std::int64_t{1024} * used.ru_maxrss;
-}
 
 template <class Net> int main(int argc, char** argv) try {
   if (argc > 1 && std::string_view(argv[1]) == "dice") {
@@ -50,7 +44,7 @@ template <class Net> int main(int argc, char** argv) try {
   const auto in = dice::frames::read_frames(argv[3], shape, "the input"),
              wanted = dice::frames::read_frames(argv[4], result, "the output");
   std::vector<float> out(static_cast<std::size_t>(result.elements()));
-  const auto base = peak_bytes();
+  const auto base = dice::report::peak_rss_bytes();
   const double start = seconds();
   engine<Net> peer(program, argv[2], std::string_view(argv[1]) == "tune");
   const double loaded = seconds();
@@ -81,7 +75,7 @@ template <class Net> int main(int argc, char** argv) try {
       "{\"version\": \"%d.%d.%d\", \"load_ms\": %.3f, \"first_ms\": %.3f, \"bytes\": %lld, \"error\": %.3g, "
       "\"times_ms\": [",
       version->major, version->minor, version->patch, 1000 * (loaded - start), 1000 * (first - loaded),
-      static_cast<long long>(peak_bytes() - base), static_cast<double>(error / largest));
+      static_cast<long long>(dice::report::peak_rss_bytes() - base), static_cast<double>(error / largest));
   for (std::size_t i = 0; i < times.size(); ++i) std::printf("%s%.4f", i ? ", " : "", times[i]);
   std::printf("]}\n");
   return 0;
