@@ -17,7 +17,7 @@ BUDGETS = {
     "library": {"wall_seconds": 75.0},
     "changed": {"wall_seconds": 4.0},
     "mapping": {"wall_seconds": 0.5},
-    "program": {"size_kib": 1025.0, "libraries": 30},  # with g++, if no other checkout is measured
+    "program": {"size_kib": 1200.0, "libraries": 30},  # with g++, if no other checkout is measured
 }
 
 # Compared with the program of another checkout: the ratio of sizes without symbols, and the number of additional shared
