@@ -57,10 +57,10 @@ template <int Count, int Lanes, int Pixels, bool Fetches, int First>
   });
 }
 
-/// Adds all products to the sums of both segments, whose first pixels are at x0 and x1.
+/// Adds all products to the sums of both segments, whose first pixels are at x0 and x1. `tap`: the first of them.
 template <int Lanes, int Pixels, int First>
 [[gnu::always_inline]] inline void add_by_lane(vec (&sum)[2][First][block_vectors], const tile_call& c, const float* x0,
-                                               const float* x1, bool fetches) {
+                                               const float* x1, std::ptrdiff_t tap, bool fetches) {
   const float* weights = c.weights;
   const auto* const taps = c.taps;
   // From a plane's first segment to what is read of its second.
@@ -94,15 +94,15 @@ template <int Lanes, int Pixels, int First>
       return --count > 0;
     };
     if (Lanes > 1 && c.tap_count == 1) {
-      x0 += taps[0];
-      x1 += taps[0];
+      x0 += tap;
+      x1 += tap;
       do {
         if (c.ahead) DICE_UNROLL
         for (int p = 0; p < Pixels; ++p) __builtin_prefetch(x0 + (Pixels + p) * Lanes);
         add_channels<Lanes, Lanes, Pixels, Fetches>(sum, x0, x1, weights);
       } while (next());
-      x0 -= taps[0];
-      x1 -= taps[0];
+      x0 -= tap;
+      x1 -= tap;
     } else {
       do
         each_tap([&](const float* p0, const float* p1)
@@ -140,8 +140,14 @@ template <int Lanes, int Pixels, int First>
   }
 }
 
-/// Computes `c.count` tiles of Pixels pixels, one after the other.
-template <int Pixels, int Lanes> [[gnu::always_inline]] inline void tiles_by_lane(const tile_call& c) {
+/// Finishes a tile with an activation that is no `finishing`.
+template <int Pixels> DICE_SHARED void finish_tile(const epilogue& e, float* first, float* second) {
+  finish_pixels(e, first, first_segment(Pixels), block);
+  finish_pixels(e, second, Pixels - first_segment(Pixels), block);
+}
+
+/// Computes `given.count` tiles of Pixels pixels, one after the other.
+template <int Pixels, int Lanes> [[gnu::always_inline]] inline void tiles_by_lane(const tile_call& given) {
   constexpr int first = first_segment(Pixels);
   // Constants, before GCC decides which sums are in memory.
   const auto each = [](const auto& f) __attribute__((always_inline)) {
@@ -157,53 +163,51 @@ template <int Pixels, int Lanes> [[gnu::always_inline]] inline void tiles_by_lan
       });
     });
   };
+  // What is the same for all tiles is read once: a copy, which no call can change.
+  const tile_call c = given;
+  const std::ptrdiff_t tap = Lanes > 1 ? c.taps[0] : 0;
+  const epilogue* const e = c.finish;
+  const finishing activation = e ? finishing(*e) : finishing(epilogue{});
+  const bool later = e && !e->bounds.exact, adds = e && e->residual && !later;
   const float *in0 = c.in[0], *in1 = c.in[1];
-  float* out[2] = {c.out[0], c.out[1]};
+  float *out0 = c.out[0], *out1 = c.out[1];
   bool fetches = c.fetches;
   for (auto left = c.count; left > 0; --left) {
+    float* const out[2] = {out0, out1};
     vec sum[2][first][block_vectors];
-    const auto store_sums = [&]() __attribute__((always_inline)) {
-      each_pair([&](auto s, auto p, auto v) __attribute__((always_inline)) {
-        store_pair<p * block + v * width>(out[s], sum[s][p][v], sum[s][p][v + 1]);
-      });
-    };
     if (c.resume) {
       each_pair([&](auto s, auto p, auto v) __attribute__((always_inline)) {
         load_pair<p * block + v * width>(out[s], sum[s][p][v], sum[s][p][v + 1]);
       });
     } else if (c.bias) {
-      each([&](int s, int p, int v) __attribute__((always_inline)) { sum[s][p][v] = load(c.bias + v * width); });
+      each_pair([&](auto s, auto p, auto v)
+                    __attribute__((always_inline)) { load_pair<v * width>(c.bias, sum[s][p][v], sum[s][p][v + 1]); });
     } else {
       each([&](int s, int p, int v) __attribute__((always_inline)) { sum[s][p][v] = vec{}; });
     }
-    add_by_lane<Lanes, Pixels>(sum, c, in0, in1, fetches);
+    add_by_lane<Lanes, Pixels>(sum, c, in0, in1, tap, fetches);
     fetches = false;
-    if (!c.finish) {
-      store_sums();
-    } else {
-      const epilogue& e = *c.finish;
-      if (e.residual && e.bounds.exact) {
-        const float* const residual[2] = {e.residual_at(out[0]), e.residual_at(out[1])};
-        each_pair([&](auto s, auto p, auto v) __attribute__((always_inline)) {
-          vec pair[2];
-          load_pair<p * block + v * width>(residual[s], pair[0], pair[1]);
-          sum[s][p][v] += pair[0];
-          sum[s][p][v + 1] += pair[1];
-        });
-      }
-      with_activation(
-          e, [&](const auto& activation) __attribute__((always_inline)) {
-            each([&](int s, int p, int v) __attribute__((always_inline)) { sum[s][p][v] = activation(sum[s][p][v]); });
-            store_sums();
-          });
-      if (!e.bounds.exact) {
-        finish_pixels(e, out[0], first, block);
-        finish_pixels(e, out[1], Pixels - first, block);
-      }
+    if (adds) {
+      const float* const residual[2] = {e->residual_at(out0), e->residual_at(out1)};
+      each_pair([&](auto s, auto p, auto v) __attribute__((always_inline)) {
+        vec pair[2];
+        load_pair<p * block + v * width>(residual[s], pair[0], pair[1]);
+        sum[s][p][v] += pair[0];
+        sum[s][p][v + 1] += pair[1];
+      });
     }
+    with_activation(
+        activation, [&](const auto& apply) __attribute__((always_inline)) {
+          each([&](int s, int p, int v) __attribute__((always_inline)) { sum[s][p][v] = apply(sum[s][p][v]); });
+          each_pair([&](auto s, auto p, auto v) __attribute__((always_inline)) {
+            store_pair<p * block + v * width>(out[s], sum[s][p][v], sum[s][p][v + 1]);
+          });
+        });
+    if (later) finish_tile<Pixels>(*e, out0, out1);
     in0 += Pixels * Lanes;
     in1 += Pixels * Lanes;
-    for (auto& o : out) o += Pixels * block;
+    out0 += Pixels * block;
+    out1 += Pixels * block;
   }
 }
 

@@ -11,19 +11,41 @@
 
 namespace dice::kernels::openmp {
 
-/// Calls f(g), where g applies the activation of `e` to a vector, or returns it unchanged if e(…) must apply it.
-/// With two forms of g, since f is compiled for each, and most of a kernel's code finishes its results.
-template <class F> [[gnu::always_inline]] inline void with_activation(const epilogue& e, const F& f) {
-  const auto& b = e.bounds;
-  constexpr auto inf = std::numeric_limits<float>::infinity();
-  if (!b.exact || b.slope == 1) {
-    const vec low = splat(b.exact ? b.low : -inf), high = splat(b.exact ? b.high : inf);
+/// The activation of an epilogue as what vectors are given, or none if e(…) must apply it: found once, used for many tiles.
+/// `above` and `none` are only told apart where tiles multiply by lane, whose cores execute fewer instructions at once.
+struct finishing {
+  enum { none, above, between, sloped } form = between;
+  float low, high, slope;
+
+  explicit finishing(const epilogue& e) : low(e.bounds.low), high(e.bounds.high), slope(e.bounds.slope) {
+    constexpr auto inf = std::numeric_limits<float>::infinity();
+    if (!e.bounds.exact) low = -inf, high = inf, slope = 1;
+    if (slope != 1) form = sloped;
+    else if (multiplies_by_lane && high == inf) form = low == -inf ? none : above;
+  }
+};
+
+/// Calls f(g), where g applies `a` to a vector. With as few forms of g as are needed, since f is compiled for each, and most
+/// of a kernel's code finishes its results.
+template <class F> [[gnu::always_inline]] inline void with_activation(const finishing& a, const F& f) {
+  if constexpr (multiplies_by_lane) {
+    if (a.form == finishing::none) return f([](vec x) __attribute__((always_inline)) { return x; });
+    if (a.form == finishing::above) {
+      const vec low = splat(a.low);
+      return f([low](vec x) __attribute__((always_inline)) { return maximum(x, low); });
+    }
+  }
+  const vec low = splat(a.low), high = splat(a.high);
+  if (a.form == finishing::between) {
     f([ low, high ](vec x) __attribute__((always_inline)) { return minimum(maximum(x, low), high); });
   } else {
-    const vec low = splat(b.low), high = splat(b.high), slope = splat(b.slope);
+    const vec slope = splat(a.slope);
     f([ low, high, slope ](vec x)
           __attribute__((always_inline)) { return minimum(maximum(maximum(x, x * slope), low), high); });
   }
+}
+template <class F> [[gnu::always_inline]] inline void with_activation(const epilogue& e, const F& f) {
+  with_activation(finishing(e), f);
 }
 
 /// Finishes pixels that are in the output, bias added, if with_activation() cannot apply the activation.
