@@ -64,8 +64,7 @@ template <int Pixels, int Stride, int Taps, bool Border, class F>
   const auto stride = Stride ? Stride : f.x.stride;
   vec sum[together][Pixels];
   DICE_UNROLL
-  for (int p = 0; p < Pixels; ++p)
-    for (int l = 0; l < together; ++l) sum[l][p] = load(r.bias + l * width);
+  for (int p = 0; p < Pixels; ++p) load_together(r.bias, sum, p);
   const float* weights = r.weights;
   const auto rows = f.y.in, columns = f.x.in, step = f.y.dilation, left = x * stride - f.x.pad;
   auto y = r.y * f.y.stride - f.y.pad;

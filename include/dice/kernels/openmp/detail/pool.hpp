@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dice/kernels/openmp/detail/base.hpp"
+#include "dice/kernels/openmp/detail/products.hpp"
 
 #include <cstdint>
 
@@ -50,15 +51,17 @@ struct pool_axis {
   }
 };
 
-/// v[i] = join of v[i] and the elements from + i · stride + tap, over `rows` rows of taps. Where taps, stride and dilation
-/// are constants, inputs that neighbouring windows share are loaded once.
+/// v[…][i] = join of v[…][i] and the elements from + i · stride + tap, over `rows` rows of taps. Where taps, stride and
+/// dilation are constants, inputs that neighbouring windows share are loaded once.
 template <class Join, int N, class Taps, class Stride, class Dilation>
-[[gnu::always_inline]] inline void join_windows(vec (&v)[N], const float* from, std::int64_t rows, std::int64_t row_step,
-                                                Taps taps, Stride stride, Dilation dilation) {
+[[gnu::always_inline]] inline void join_windows(vec (&v)[together][N], const float* from, std::int64_t rows,
+                                                std::int64_t row_step, Taps taps, Stride stride, Dilation dilation) {
   for (std::int64_t r = 0; r < rows; ++r, from += row_step)
     for (std::int64_t k = 0; k < taps; ++k) {
       DICE_UNROLL
-      for (int i = 0; i < N; ++i) v[i] = Join()(v[i], load(from + (i * stride + k * dilation) * tensor::block));
+      for (int i = 0; i < N; ++i)
+        for (int l = 0; l < together; ++l)
+          v[l][i] = Join()(v[l][i], load(from + (i * stride + k * dilation) * tensor::block + l * width));
     }
 }
 
@@ -88,13 +91,17 @@ void pool(const Op& op, const tensor::shape& in, const tensor::shape& result, co
                                       std::int64_t counted, auto taps, auto stride, auto dilation) {
         const auto n = counted_rows * counted;
         const float scale = n ? 1.0f / static_cast<float>(n) : 0;
-        for (int p = 0; p < block; p += width) {
-          vec v[N];
+        for (int p = 0; p < block; p += together_lanes) {
+          vec v[together][N];
           DICE_UNROLL
-          for (int i = 0; i < N; ++i) v[i] = splat(start);
+          for (int i = 0; i < N; ++i)
+            for (auto& one : v) one[i] = splat(start);
           join_windows<Join>(v, from + column * block + p, rows.count(), y.dilation * x.in * block, taps, stride, dilation);
           DICE_UNROLL
-          for (int i = 0; i < N; ++i) store(to + (ox + i) * block + p, finish(v[i], scale));
+          for (int i = 0; i < N; ++i) {
+            for (auto& one : v) one[i] = finish(one[i], scale);
+            store_together(to + (ox + i) * block + p, v, i);
+          }
         }
       };
       const auto edge = [&](std::int64_t ox) {
