@@ -57,10 +57,10 @@ template <int Count, int Lanes, int Pixels, bool Fetches, int First>
   });
 }
 
-/// Adds all products to the sums of both segments, whose first pixels are at x0 and x1. `tap`: the first of them.
+/// Adds all products to the sums of both segments, whose first pixels are at x0 and x1.
 template <int Lanes, int Pixels, int First>
 [[gnu::always_inline]] inline void add_by_lane(vec (&sum)[2][First][block_vectors], const tile_call& c, const float* x0,
-                                               const float* x1, std::ptrdiff_t tap, bool fetches) {
+                                               const float* x1, std::ptrdiff_t first_tap, bool fetches) {
   const float* weights = c.weights;
   const auto* const taps = c.taps;
   // From a plane's first segment to what is read of its second.
@@ -94,15 +94,15 @@ template <int Lanes, int Pixels, int First>
       return --count > 0;
     };
     if (Lanes > 1 && c.tap_count == 1) {
-      x0 += tap;
-      x1 += tap;
+      x0 += first_tap;
+      x1 += first_tap;
       do {
         if (c.ahead) DICE_UNROLL
         for (int p = 0; p < Pixels; ++p) __builtin_prefetch(x0 + (Pixels + p) * Lanes);
         add_channels<Lanes, Lanes, Pixels, Fetches>(sum, x0, x1, weights);
       } while (next());
-      x0 -= tap;
-      x1 -= tap;
+      x0 -= first_tap;
+      x1 -= first_tap;
     } else {
       do
         each_tap([&](const float* p0, const float* p1)
@@ -165,7 +165,7 @@ template <int Pixels, int Lanes> [[gnu::always_inline]] inline void tiles_by_lan
   };
   // What is the same for all tiles is read once: a copy, which no call can change.
   const tile_call c = given;
-  const std::ptrdiff_t tap = Lanes > 1 ? c.taps[0] : 0;
+  const std::ptrdiff_t first_tap = Lanes > 1 ? c.taps[0] : 0;
   const epilogue* const e = c.finish;
   const finishing activation = e ? finishing(*e) : finishing(epilogue{});
   const bool later = e && !e->bounds.exact, adds = e && e->residual && !later;
@@ -185,7 +185,7 @@ template <int Pixels, int Lanes> [[gnu::always_inline]] inline void tiles_by_lan
     } else {
       each([&](int s, int p, int v) __attribute__((always_inline)) { sum[s][p][v] = vec{}; });
     }
-    add_by_lane<Lanes, Pixels>(sum, c, in0, in1, tap, fetches);
+    add_by_lane<Lanes, Pixels>(sum, c, in0, in1, first_tap, fetches);
     fetches = false;
     if (adds) {
       const float* const residual[2] = {e->residual_at(out0), e->residual_at(out1)};
