@@ -80,6 +80,7 @@ TEST(convolution_compared, every_epilogue) {
       compare_conv(op, in, ops::relu{}, residual);
       compare_conv(op, in, ops::leaky_relu{.alpha = 0.2f}, residual);
       compare_conv(op, in, ops::clip{.low = -0.1f, .high = 0.3f}, residual);
+      compare_conv(op, in, ops::clip{.low = 0.3f, .high = -0.1f}, residual);  // ONNX: all are the upper limit
       compare_conv(op, in, ops::sigmoid{}, residual);
       compare_conv(op, in, ops::tanh{}, residual);
       compare_conv(op, in, ops::hard_sigmoid{}, residual);
@@ -176,6 +177,8 @@ TEST(convolution_compared, depthwise_borders) {
                         .bias = true},
                        {1, 18, 9, width}, ops::relu{}, width == 8);
   compare_conv({.channels = 18, .kernel = {3, 3}, .dilations = {2, 2}, .pads = {2, 2, 2, 2}, .group = 18}, {1, 18, 20, 19});
+  // The only window is wider than the row.
+  compare_conv({.channels = 18, .kernel = {2, 2}, .strides = {2, 2}, .pads = {0, 0, 0, 1}, .group = 18}, {1, 18, 4, 1});
 }
 
 // NaN reaches only the results whose windows contain it, and the maxima over these results.
