@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <cstdint>
 #include <ctime>
@@ -155,6 +156,19 @@ TEST(team, does_every_job_once_in_every_thread) {
       });
       for (const auto times : done) ASSERT_EQ(times, job + 1);
     }
+  });
+}
+
+// Numbers below 1.2e-38 are 0 in all threads of a kernel, or in none.
+TEST(team, flushes_denormals_alike_in_every_thread) {
+  both(3, [] {
+    const openmp::no_denormals as_in_kernels;
+    std::array<std::uint32_t, 3> bits{};
+    team::run(3, [&](std::int64_t t, std::int64_t) {
+      const volatile float small = 1e-30f;
+      bits[t] = std::bit_cast<std::uint32_t>(small * 1e-10f);
+    });
+    EXPECT_EQ(bits, (std::array{bits[0], bits[0], bits[0]}));
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 
 using namespace dice;
@@ -40,6 +41,31 @@ TEST(instructions, of_known_cpus) {
   EXPECT_EQ(names(sets_of(haswell)), v3);
   EXPECT_EQ(names(sets_of(skylake_x)), v4);
   EXPECT_EQ(this_host::sets_of({}), 0u);
+}
+
+// Skylake-X with one more bit of each kind, as Intel's and AMD's manuals number them.
+TEST(instructions, of_newer_cpus) {
+  const struct {
+    int word, bit;
+    const char* name;
+  } more[]{{1, 21, "avx512ifma"},
+           {2, 1, "avx512vbmi"},
+           {2, 6, "avx512vbmi2"},
+           {2, 11, "avx512vnni"},
+           {2, 12, "avx512bitalg"},
+           {2, 8, "gfni"},
+           {2, 14, "avx512vpopcntdq"},
+           {3, 23, "avx512fp16"},
+           {4, 4, "avxvnni"},
+           {4, 5, "avx512bf16"},
+           {5, 11, "xop"},
+           {5, 16, "fma4"},
+           {5, 21, "tbm"}};
+  for (const auto& [word, bit, name] : more) {
+    auto cpu = skylake_x;
+    cpu.of[word] |= std::uint64_t{1} << bit;
+    EXPECT_EQ(names(sets_of(cpu)), names(this_host::x86_64_v4) + ' ' + name);
+  }
 }
 
 TEST(instructions, on_registers_that_the_system_does_not_save_are_lacking) {
