@@ -55,7 +55,7 @@ function(dice_board_flags out)
     list(JOIN x86_64 ", " x86_64)
     list(JOIN aarch64 ", " aarch64)
     message(FATAL_ERROR "dice: no board '${DICE_BOARD}'. DICE_BOARD is native (this machine), generic (the compiler's default), "
-                        "${x86_64}, ${aarch64}, or flags of the compiler, which begin with '-': -DDICE_BOARD=-march=znver4")
+                        "${x86_64}, ${aarch64}, or flags of the compiler, which begin with '-': -DDICE_BOARD=-march=znver3")
   endif()
   if(NOT architecture STREQUAL "${processor}")
     message(FATAL_ERROR "dice: the board '${DICE_BOARD}' is ${architecture}, but the compiler builds for ${processor}. "

@@ -293,8 +293,8 @@ TEST(ClusterHeader, ProgramsUseInstructionsThatAllCoresHave) {
   h.model = "";
   std::string expected = "x86-64";
   for (const auto& [level, flags] : std::vector<std::pair<std::string, std::vector<std::string>>>{
-           {"x86-64-v2", {"cx16", "popcnt", "sse4_1", "sse4_2", "ssse3"}},
-           {"x86-64-v3", {"avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"}},
+           {"x86-64-v2", {"cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"}},
+           {"x86-64-v3", {"abm", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"}},
            {"x86-64-v4", {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}}}) {
     h.flags.insert(h.flags.end(), flags.begin(), flags.end());
     for (const auto& flag : flags) {  // all are needed
@@ -331,8 +331,8 @@ TEST(ClusterHeader, PcsOfSeveralKindsGetOneProgram) {
   std::vector<host_facts> hosts{host("pi")};
   std::vector<std::string> flags;
   for (const auto& [name, more] : std::vector<std::pair<std::string, std::vector<std::string>>>{
-           {"v2", {"cx16", "popcnt", "sse4_1", "sse4_2", "ssse3"}},
-           {"v3", {"avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"}},
+           {"v2", {"cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"}},
+           {"v3", {"abm", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"}},
            {"v4", {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}}}) {
     flags.insert(flags.end(), more.begin(), more.end());
     hosts.push_back(host(name));

@@ -23,7 +23,7 @@ ORIN = {'machine': 'aarch64', 'model': 'NVIDIA Jetson Orin Nano Developer Kit\0'
         'khz': [1510400] * 6, 'memory': 7802468, 'mpi': '4.1.2', 'glibc': '2.35',
         'tegra': '# R36 (release), REVISION: 3.0, GCID: 36106755, BOARD: generic, EABI: aarch64\n'}
 PC = {'machine': 'x86_64', 'cpuinfo': x86(8, 'Intel(R) Core(TM) i5-8250U CPU @ 1.60GHz',
-      'fpu sse sse2 ssse3 sse4_1 sse4_2 cx16 popcnt movbe avx avx2 fma f16c bmi1 bmi2'), 'khz': [3400000] * 8, 'threads': 4, 'memory': 16263928}
+      'fpu sse sse2 ssse3 sse4_1 sse4_2 cx16 lahf_lm popcnt abm movbe avx avx2 fma f16c bmi1 bmi2'), 'khz': [3400000] * 8, 'threads': 4, 'memory': 16263928}
 # A board that dice does not know, with cores of two kinds (as in Rockchip's RK3399).
 ROCK = {'machine': 'aarch64', 'model': 'Radxa ROCK Pi 4B\0', 'compatible': 'radxa,rockpi4b\0rockchip,rk3399\0', 'memory': 3919872,
         'cpuinfo': arm(4, '0xd03') + arm(2, '0xd08').replace('processor\t: 0', 'processor\t: 4').replace('processor\t: 1', 'processor\t: 5'),

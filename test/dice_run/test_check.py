@@ -94,7 +94,7 @@ class Check(Recorded):
         self.assertEqual(box, {
             'host': 'box', 'reached': True, 'hostname': 'box', 'address': '127.0.0.1', 'user': pwd.getpwuid(os.geteuid()).pw_name,
             'system': 'Debian GNU/Linux 12 (bookworm)', 'architecture': 'x86_64', 'model': '', 'compatible': [], 'board': '',
-            'cpu': 'Intel(R) Core(TM) i5-8250U CPU @ 1.60GHz', 'cpu_flags': 'fpu sse sse2 ssse3 sse4_1 sse4_2 cx16 popcnt movbe avx avx2 fma f16c bmi1 bmi2',
+            'cpu': 'Intel(R) Core(TM) i5-8250U CPU @ 1.60GHz', 'cpu_flags': 'fpu sse sse2 ssse3 sse4_1 sse4_2 cx16 lahf_lm popcnt abm movbe avx avx2 fma f16c bmi1 bmi2',
             'cores': [{'core': i, 'ghz': 3.4, 'cpu_implementer': 0, 'cpu_part': 0, 'siblings': f'{i % 4},{i % 4 + 4}'} for i in range(8)], 'physical_cores': 4,
             'memory_bytes': 16263928 * 1024, 'disk_free_bytes': 20000000 * 1024, 'memory_fill_gbytes_per_s': box['memory_fill_gbytes_per_s'],
             'open_mpi': '4.1.4', 'glibc': '2.36',

@@ -197,6 +197,18 @@ TEST(convolution_compared, not_a_number) {
     }
 }
 
+// Results of infinite sums are those of the activation's formula: with a slope of 0, -∞ becomes NaN.
+TEST(convolution_compared, infinite_sums) {
+  if (!can_halve) GTEST_SKIP() << "this backend may choose Winograd's algorithm";
+  auto p = problem_of({.channels = 21, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .bias = true}, {1, 5, 9, 30});
+  p.inputs[0][4 * 30 + 17] = std::numeric_limits<float>::infinity();
+  for (const float slope : {-0.5f, 0.0f, 0.2f, 1.0f, 2.0f}) {
+    const ops::leaky_relu activation{.alpha = slope};
+    compare(p, "slope " + std::to_string(slope), activation);
+    compare(with_residual(p), "slope " + std::to_string(slope) + ", residual", activation);
+  }
+}
+
 // ∞ and NaN reach only results of their own group, also where a block of channels holds several groups.
 TEST(convolution_compared, groups_with_infinity) {
   const auto check = [](const ops::conv& op, const shape& in, const ending& e, bool pools_2x2 = false) {

@@ -165,8 +165,9 @@ std::string dice_board_of(const host_facts& h) {
     const auto all = [&](std::initializer_list<const char*> flags) {
       return std::ranges::all_of(flags, [&](const char* f) { return h.has_flag(f); });
     };
-    if (!all({"cx16", "popcnt", "sse4_1", "sse4_2", "ssse3"})) return "x86-64";
-    if (!all({"avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"})) return "x86-64-v2";
+    // As this_host/instructions.hpp; /proc/cpuinfo calls lzcnt `abm`.
+    if (!all({"cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"})) return "x86-64";
+    if (!all({"abm", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"})) return "x86-64-v2";
     return all({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}) ? "x86-64-v4" : "x86-64-v3";
   }
   static const std::map<unsigned, const char*> cores{{0xd03, "cortex-a53"}, {0xd05, "cortex-a55"}, {0xd07, "cortex-a57"},

@@ -76,7 +76,7 @@ template <class G> auto with_function(const graph::activation& f, const G& g) {
 /// An activation as a slope below 0 and limits: min(max(x, slope · x, low), high) if `exact`.
 struct limits {
   bool exact = true;
-  float slope = 1;  ///< 0 … 1
+  float slope = 1;  ///< above 0, at most 1
   float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
 };
 constexpr limits limits_of(const graph::activation& f) {
@@ -88,7 +88,7 @@ constexpr limits limits_of(const graph::activation& f) {
     case function::clip:
       return {.low = f.a, .high = f.b};
     case function::leaky_relu:
-      return {.exact = f.a >= 0 && f.a <= 1, .slope = f.a};
+      return {.exact = f.a > 0 && f.a <= 1, .slope = f.a};  // 0 · ∞ is NaN, which max() drops or keeps
     default:
       return {.exact = false};
   }

@@ -16,6 +16,15 @@ template <int Level, class Op = void> struct at_level { static void run(const ta
 template <int Level> struct at_level<Level, conversion> { static void run(const conversion&, const void* from, void* to); };
 template <int Level> struct at_level<Level, void> { static const cpu_level about; };
 
+// Each level's files define these.
+#define DICE_DECLARE_LEVEL(level)                                                                        \
+  template <> void at_level<level, conversion>::run(const conversion& what, const void* from, void* to); \
+  template <> const cpu_level at_level<level>::about;
+DICE_DECLARE_LEVEL(0)
+DICE_DECLARE_LEVEL(1)
+DICE_DECLARE_LEVEL(2)
+#undef DICE_DECLARE_LEVEL
+
 }  // namespace dice::kernels::openmp
 
 // The kernels of each of these files: calls DICE_KERNEL with their types.

@@ -88,7 +88,7 @@ template <int Lanes, int Pixels, int First>
   // Blocks [begin, end) are whole.
   const std::ptrdiff_t begin = Lanes > 1 && c.first > 0, end = c.in_blocks - (Lanes > 1 && c.last < block);
   const auto whole_blocks = [&]<bool Fetches>(std::ptrdiff_t count) __attribute__((always_inline)) {
-    const auto next = [&] __attribute__((always_inline)) {
+    const auto next = [&]() __attribute__((always_inline)) {
       x0 += c.step;
       x1 += c.step;
       return --count > 0;
