@@ -27,7 +27,7 @@ TEST(matrix_compared, equals_the_reference) {
         compare(with_residual(make(several, {{rows, depth}}, {{columns, depth}, {columns}})), "mat_mul " + what,
                 ops::relu{});
       }
-  // More than one band of rows, and parts of the depth.
+  // Parts of the depth; 197 rows are two bands.
   compare(make(ops::mat_mul{.columns = 50, .depth = 2100, .bias = true}, {{75, 2100}}, {{50, 2100}, {50}}), "bands");
   for (const std::int64_t rows : {97, 109, 197})
     compare(make(ops::mat_mul{.columns = 33, .depth = 1500}, {{rows, 1500}}, {{33, 1500}}), std::to_string(rows) + " rows");
