@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -89,6 +90,22 @@ TEST(instructions, what_a_cpu_lacks) {
   EXPECT_NE(text.find(") lacks avx512f, avx512bw, avx512cd, avx512dq, avx512vl"), std::string::npos) << text;
   EXPECT_EQ(text.find(" ("), text.rfind(" (")) << text;
 }
+
+// Old CPUs, and some virtual machines, have few leaves: the last one counts.
+TEST(instructions, the_last_leaf_of_cpuid) {
+  const auto last = this_host::cpuid_unchecked(0x80000000, 0).eax;
+  const auto words = [](const this_host::cpuid_words& w) { return std::array{w.eax, w.ebx, w.ecx, w.edx}; };
+  EXPECT_EQ(words(this_host::cpuid(last)), words(this_host::cpuid_unchecked(last, 0)));
+  EXPECT_EQ(words(this_host::cpuid(last + 1)), words({}));
+}
 #endif
+
+TEST(instructions, a_text_is_no_longer_than_its_room) {
+  this_host::short_text out{};
+  std::string all;
+  for (int i = 0; i < 101; ++i, all += "0123456789") out.add("0123456789");
+  EXPECT_EQ(out.size, sizeof out.text - 1);
+  EXPECT_EQ(out.text, all.substr(0, sizeof out.text - 1));
+}
 
 }  // namespace
