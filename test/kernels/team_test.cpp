@@ -159,16 +159,33 @@ TEST(team, does_every_job_once_in_every_thread) {
   });
 }
 
-// Numbers below 1.2e-38 are 0 in all threads of a kernel, or in none.
+// Numbers below 1.2e-38 are 0 in all threads of a kernel, or in none: those that they compute, and those that they read.
 TEST(team, flushes_denormals_alike_in_every_thread) {
-  both(3, [] {
-    const openmp::no_denormals as_in_kernels;
-    std::array<std::uint32_t, 3> bits{};
-    team::run(3, [&](std::int64_t t, std::int64_t) {
-      const volatile float small = 1e-30f;
-      bits[t] = std::bit_cast<std::uint32_t>(small * 1e-10f);
-    });
+  const auto made = [] {
+    const volatile float small = 1e-30f;
+    return std::bit_cast<std::uint32_t>(small * 1e-10f);
+  };
+  const auto read = [] {
+    const volatile float denormal = 1e-40f;
+    return std::bit_cast<std::uint32_t>(denormal * 1e10f);
+  };
+  both(3, [&] {
+    std::array<std::uint32_t, 3> bits{}, of_read{};
+    {
+      const openmp::no_denormals as_in_kernels;
+      team::run(3, [&](std::int64_t t, std::int64_t) {
+        bits[t] = made();
+        of_read[t] = read();
+      });
+    }
     EXPECT_EQ(bits, (std::array{bits[0], bits[0], bits[0]}));
+    EXPECT_EQ(of_read, (std::array{of_read[0], of_read[0], of_read[0]}));
+#ifdef __SSE__
+    EXPECT_EQ(bits[0], 0u);
+    EXPECT_EQ(of_read[0], 0u);
+#endif
+    EXPECT_NE(made(), 0u);  // after the kernel
+    EXPECT_NE(read(), 0u);
   });
 }
 
