@@ -326,7 +326,7 @@ TEST(ClusterHeader, ProgramsUseInstructionsThatAllCoresHave) {
   EXPECT_EQ(kinds_of({h})[0].name, "board_of_board");
 }
 
-// A program for the oldest has kernels for the others.
+// A program for the oldest has kernels for the others. Boards have programs of their own, whether dice knows them or not.
 TEST(ClusterHeader, PcsOfSeveralKindsGetOneProgram) {
   std::vector<host_facts> hosts{host("pi")};
   std::vector<std::string> flags;
@@ -352,6 +352,9 @@ TEST(ClusterHeader, PcsOfSeveralKindsGetOneProgram) {
   EXPECT_EQ(boards(), (names{"raspberry_pi_4|dice::boards::raspberry_pi_4|", "x86|board_of_v2|x86-64-v2",
                              "x86|board_of_v3|x86-64-v2", "x86|board_of_v4|x86-64-v2"}));
   hosts.erase(hosts.begin() + 1);
+  hosts[0].model = "unknown";
+  EXPECT_EQ(boards(), (names{"board_of_pi|board_of_pi|generic", "x86|board_of_v3|", "x86|board_of_v4|"}));
+  hosts[0].model = "Raspberry Pi 4 Model B";
   EXPECT_EQ(boards(), (names{"raspberry_pi_4|dice::boards::raspberry_pi_4|", "x86|board_of_v3|", "x86|board_of_v4|"}));
   hosts.erase(hosts.begin() + 1);
   EXPECT_EQ(boards(), (names{"raspberry_pi_4|dice::boards::raspberry_pi_4|", "board_of_v4|board_of_v4|x86-64-v4"}));
