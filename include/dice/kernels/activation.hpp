@@ -11,8 +11,8 @@ namespace dice::kernels {
 using function = graph::activation::kind;
 
 /// Applies `f`, which is of kind F, to x. T is float or detail::vec.
-template <function F, class T> [[gnu::always_inline]] inline T apply(const graph::activation& f, T x) {
-  const auto between = [](T y, float from, float to) __attribute__((always_inline)) {
+template <function F, class T> DICE_INLINED inline T apply(const graph::activation& f, T x) {
+  const auto between = [](T y, float from, float to) DICE_INLINED {
     const T low = from + T{}, high = to + T{};
     const T raised = y < low ? low : y;
     return raised > high ? high : raised;

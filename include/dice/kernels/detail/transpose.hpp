@@ -8,9 +8,9 @@ namespace dice::kernels::detail {
 
 /// Lane i of line j becomes lane j of line i. Doubling steps: pairs of lines trade every second lane, then every second pair
 /// of lanes, and so on.
-template <int Step = 1> [[gnu::always_inline]] inline void transpose(vec (&lines)[width]) {
+template <int Step = 1> DICE_INLINED inline void transpose(vec (&lines)[width]) {
   if constexpr (Step < width) {
-    [&]<int... L>(std::integer_sequence<int, L...>) __attribute__((always_inline)) {
+    [&]<int... L>(std::integer_sequence<int, L...>) DICE_INLINED {
       DICE_UNROLL
       for (int i = 0; i < width; ++i) {
         if (i & Step) continue;

@@ -21,6 +21,14 @@
 #define DICE_UNROLL _Pragma("GCC unroll 64")
 #endif
 
+// What kernels consist of is inlined into them where the compiler optimises. Elsewhere, as in tests, a copy at each call
+// would only take three times as long to compile.
+#ifdef __OPTIMIZE__
+#define DICE_INLINED __attribute__((always_inline))
+#else
+#define DICE_INLINED
+#endif
+
 namespace dice::kernels::detail {
 
 inline constexpr int width = platform::vector_width;
@@ -29,22 +37,22 @@ using vec = float __attribute__((vector_size(width * sizeof(float))));
 using ivec = std::int32_t __attribute__((vector_size(width * sizeof(float))));
 using uvec = std::uint32_t __attribute__((vector_size(width * sizeof(float))));
 
-[[gnu::always_inline]] inline vec splat(float x) { return x - vec{}; }
+DICE_INLINED inline vec splat(float x) { return x - vec{}; }
 
 /// Loads `width` elements from any address.
-[[gnu::always_inline]] inline vec load(const float* p) {
+DICE_INLINED inline vec load(const float* p) {
   vec v;
   __builtin_memcpy(&v, p, sizeof v);
   return v;
 }
-[[gnu::always_inline]] inline void store(float* p, vec v) { __builtin_memcpy(p, &v, sizeof v); }
+DICE_INLINED inline void store(float* p, vec v) { __builtin_memcpy(p, &v, sizeof v); }
 
 #if defined(__AVX__) && !defined(__AVX512F__)
 inline constexpr std::int32_t first_lanes[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
 #endif
 
 /// Loads the first n < width elements and touches nothing beyond them; the other lanes are 0.
-[[gnu::always_inline]] inline vec load_first(const float* p, std::ptrdiff_t n) {
+DICE_INLINED inline vec load_first(const float* p, std::ptrdiff_t n) {
 #if defined(__AVX512F__)
   return reinterpret_cast<vec>(_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), p));
 #elif defined(__AVX__)
@@ -57,7 +65,7 @@ inline constexpr std::int32_t first_lanes[16] = {-1, -1, -1, -1, -1, -1, -1, -1}
 #endif
 }
 /// Stores the first n < width elements.
-[[gnu::always_inline]] inline void store_first(float* p, vec v, std::ptrdiff_t n) {
+DICE_INLINED inline void store_first(float* p, vec v, std::ptrdiff_t n) {
 #if defined(__AVX512F__)
   _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << n) - 1), reinterpret_cast<__m512>(v));
 #elif defined(__AVX__)
@@ -69,7 +77,7 @@ inline constexpr std::int32_t first_lanes[16] = {-1, -1, -1, -1, -1, -1, -1, -1}
 }
 
 /// a · b + c, fused where the instruction set can.
-[[gnu::always_inline]] inline vec fma(vec a, vec b, vec c) {
+DICE_INLINED inline vec fma(vec a, vec b, vec c) {
 #if defined(__AVX512F__)
   return reinterpret_cast<vec>(
       _mm512_fmadd_ps(reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b), reinterpret_cast<__m512>(c)));
@@ -89,26 +97,26 @@ inline constexpr std::int32_t first_lanes[16] = {-1, -1, -1, -1, -1, -1, -1, -1}
 #if defined(__aarch64__)
 inline constexpr bool multiplies_by_lane = true, pins_products = true;
 /// sum += w · x[Lane].
-template <int Lane> [[gnu::always_inline]] inline void add_product(vec& sum, vec w, vec x) {
+template <int Lane> DICE_INLINED inline void add_product(vec& sum, vec w, vec x) {
   vec v = sum;  // GCC would keep an array's element in memory
   asm volatile("fmla %0.4s, %1.4s, %2.s[%3]" : "+w"(v) : "w"(w), "w"(x), "i"(Lane));
   sum = v;
 }
 /// sum += w · x.
-[[gnu::always_inline]] inline void add_product_of(vec& sum, vec w, vec x) {
+DICE_INLINED inline void add_product_of(vec& sum, vec w, vec x) {
   vec v = sum;
   asm volatile("fmla %0.4s, %1.4s, %2.4s" : "+w"(v) : "w"(w), "w"(x));
   sum = v;
 }
 /// Loads the width, or the 2 · width elements from p + Offset on.
-template <int Offset> [[gnu::always_inline]] inline vec load_at(const float* p) {
+template <int Offset> DICE_INLINED inline vec load_at(const float* p) {
   vec v;
   asm volatile("ldr %q0, [%1, %2]"
                : "=w"(v)
                : "r"(p), "i"(Offset * sizeof(float)), "m"(*reinterpret_cast<const float(*)[Offset + width]>(p)));
   return v;
 }
-template <int Offset> [[gnu::always_inline]] inline void load_pair(const float* p, vec& a, vec& b) {
+template <int Offset> DICE_INLINED inline void load_pair(const float* p, vec& a, vec& b) {
   vec one, two;
   asm volatile("ldp %q0, %q1, [%2, %3]"
                : "=w"(one), "=w"(two)
@@ -116,7 +124,7 @@ template <int Offset> [[gnu::always_inline]] inline void load_pair(const float* 
   a = one, b = two;
 }
 /// Loads the 4 · width elements at p, and moves p behind them. The instruction takes registers in a row.
-[[gnu::always_inline]] inline void load_next(const float*& p, vec (&to)[4]) {
+DICE_INLINED inline void load_next(const float*& p, vec (&to)[4]) {
   register vec a asm("v28"), b asm("v29"), c asm("v30"), d asm("v31");
   asm volatile("ld1 {%0.4s - %3.4s}, [%4], #64"
                : "=w"(a), "=w"(b), "=w"(c), "=w"(d), "+r"(p)
@@ -124,17 +132,17 @@ template <int Offset> [[gnu::always_inline]] inline void load_pair(const float* 
   to[0] = a, to[1] = b, to[2] = c, to[3] = d;
 }
 /// Stores the 2 · width elements from p + Offset on.
-template <int Offset> [[gnu::always_inline]] inline void store_pair(float* p, vec a, vec b) {
+template <int Offset> DICE_INLINED inline void store_pair(float* p, vec a, vec b) {
   asm volatile("stp %q1, %q2, [%3, %4]"  // an operand at p + Offset would cost an addition
                : "+m"(*reinterpret_cast<float(*)[Offset + 2 * width]>(p))
                : "w"(a), "w"(b), "r"(p), "i"(Offset * sizeof(float)));
 }
 /// Prefetches p[Offset].
-template <int Offset> [[gnu::always_inline]] inline void prefetch(const float* p) {
+template <int Offset> DICE_INLINED inline void prefetch(const float* p) {
   asm volatile("prfm pldl1keep, [%0, %1]" : : "r"(p), "i"(Offset * sizeof(float)));
 }
 /// Loads p[Offset] into lane 0.
-template <int Offset> [[gnu::always_inline]] inline vec load_one(const float* p) {
+template <int Offset> DICE_INLINED inline vec load_one(const float* p) {
   vec v;
   asm volatile("ldr %s0, [%1, %2]"
                : "=w"(v)
@@ -144,10 +152,10 @@ template <int Offset> [[gnu::always_inline]] inline vec load_one(const float* p)
 #elif defined(__AVX__) && defined(__FMA__) && !defined(__AVX512F__)
 inline constexpr bool multiplies_by_lane = false, pins_products = true;
 /// sum += w · x.
-[[gnu::always_inline]] inline void add_product_of(vec& sum, vec w, vec x) {
+DICE_INLINED inline void add_product_of(vec& sum, vec w, vec x) {
   asm volatile("vfmadd231ps %1, %2, %0" : "+x"(sum) : "x"(w), "x"(x));
 }
-template <int Offset> [[gnu::always_inline]] inline void load_pair(const float* p, vec& a, vec& b) {
+template <int Offset> DICE_INLINED inline void load_pair(const float* p, vec& a, vec& b) {
   asm volatile("vmovups %c2(%1), %0"
                : "=x"(a)
                : "r"(p), "i"(Offset * sizeof(float)), "m"(*reinterpret_cast<const float(*)[Offset + width]>(p)));
@@ -156,10 +164,10 @@ template <int Offset> [[gnu::always_inline]] inline void load_pair(const float* 
                : "r"(p), "i"((Offset + width) * sizeof(float)),
                  "m"(*reinterpret_cast<const float(*)[Offset + 2 * width]>(p)));
 }
-template <int Offset> [[gnu::always_inline]] inline void prefetch(const float* p) {
+template <int Offset> DICE_INLINED inline void prefetch(const float* p) {
   asm volatile("prefetcht0 %c1(%0)" : : "r"(p), "i"(Offset * sizeof(float)));
 }
-template <int Offset> [[gnu::always_inline]] inline vec load_one(const float* p) {
+template <int Offset> DICE_INLINED inline vec load_one(const float* p) {
   vec v;
   asm volatile("vbroadcastss %c2(%1), %0"
                : "=x"(v)
@@ -168,29 +176,27 @@ template <int Offset> [[gnu::always_inline]] inline vec load_one(const float* p)
 }
 #else
 inline constexpr bool multiplies_by_lane = false, pins_products = false;
-template <int Lane> [[gnu::always_inline]] inline void add_product(vec& sum, vec w, vec x) {
-  sum = fma(splat(x[Lane]), w, sum);
-}
-template <int Offset> [[gnu::always_inline]] inline void load_pair(const float* p, vec& a, vec& b) {
+template <int Lane> DICE_INLINED inline void add_product(vec& sum, vec w, vec x) { sum = fma(splat(x[Lane]), w, sum); }
+template <int Offset> DICE_INLINED inline void load_pair(const float* p, vec& a, vec& b) {
   a = load(p + Offset);
   b = load(p + Offset + width);
 }
-template <int Offset> [[gnu::always_inline]] inline void prefetch(const float* p) { __builtin_prefetch(p + Offset); }
-template <int Offset> [[gnu::always_inline]] inline vec load_one(const float* p) { return splat(p[Offset]); }
+template <int Offset> DICE_INLINED inline void prefetch(const float* p) { __builtin_prefetch(p + Offset); }
+template <int Offset> DICE_INLINED inline vec load_one(const float* p) { return splat(p[Offset]); }
 #endif
 #if !defined(__aarch64__)
-template <int Offset> [[gnu::always_inline]] inline vec load_at(const float* p) { return load(p + Offset); }
-template <int Offset> [[gnu::always_inline]] inline void store_pair(float* p, vec a, vec b) {
+template <int Offset> DICE_INLINED inline vec load_at(const float* p) { return load(p + Offset); }
+template <int Offset> DICE_INLINED inline void store_pair(float* p, vec a, vec b) {
   store(p + Offset, a);
   store(p + Offset + width, b);
 }
-[[gnu::always_inline]] inline void load_next(const float*& p, vec (&to)[4]) {
+DICE_INLINED inline void load_next(const float*& p, vec (&to)[4]) {
   for (int i = 0; i < 4; ++i, p += width) to[i] = load(p);
 }
 #endif
 
 /// Both return NaN if `a` is NaN. Written as intrinsics, since GCC does not see that they are one instruction.
-[[gnu::always_inline]] inline vec maximum(vec a, vec b) {
+DICE_INLINED inline vec maximum(vec a, vec b) {
 #if defined(__AVX512F__)
   return reinterpret_cast<vec>(_mm512_maskz_max_ps(0xffff, reinterpret_cast<__m512>(b), reinterpret_cast<__m512>(a)));
 #elif defined(__AVX__)
@@ -201,7 +207,7 @@ template <int Offset> [[gnu::always_inline]] inline void store_pair(float* p, ve
   return a < b ? b : a;
 #endif
 }
-[[gnu::always_inline]] inline vec minimum(vec a, vec b) {
+DICE_INLINED inline vec minimum(vec a, vec b) {
 #if defined(__AVX512F__)
   return reinterpret_cast<vec>(_mm512_maskz_min_ps(0xffff, reinterpret_cast<__m512>(b), reinterpret_cast<__m512>(a)));
 #elif defined(__AVX__)
@@ -214,7 +220,7 @@ template <int Offset> [[gnu::always_inline]] inline void store_pair(float* p, ve
 }
 
 /// The larger of each pair of lanes; NaN wins, as in PyTorch's pooling.
-[[gnu::always_inline]] inline vec larger(vec a, vec b) {
+DICE_INLINED inline vec larger(vec a, vec b) {
 #if defined(__aarch64__)
   return maximum(a, b);
 #else
@@ -223,7 +229,7 @@ template <int Offset> [[gnu::always_inline]] inline void store_pair(float* p, ve
 }
 
 /// Every second of the 2 · width elements from p on: p[0], p[2], …
-[[gnu::always_inline]] inline vec load_even(const float* p) {
+DICE_INLINED inline vec load_even(const float* p) {
   const vec a = load(p), b = load(p + width);
 #if defined(__AVX512F__)
   return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
@@ -235,7 +241,7 @@ template <int Offset> [[gnu::always_inline]] inline void store_pair(float* p, ve
 }
 
 /// Sum of the lanes.
-[[gnu::always_inline]] inline float sum(vec v) {
+DICE_INLINED inline float sum(vec v) {
   float lane[width];
   store(lane, v);
   for (int n = width / 2; n > 0; n /= 2)
@@ -243,7 +249,7 @@ template <int Offset> [[gnu::always_inline]] inline void store_pair(float* p, ve
   return lane[0];
 }
 /// Largest lane.
-[[gnu::always_inline]] inline float largest(vec v) {
+DICE_INLINED inline float largest(vec v) {
   float lane[width];
   store(lane, v);
   float m = lane[0];
@@ -253,7 +259,7 @@ template <int Offset> [[gnu::always_inline]] inline void store_pair(float* p, ve
 
 /// a / b of normal numbers, within 2 units in the last place where that is faster than a division; 0 or an infinity b gives
 /// NaN there.
-[[gnu::always_inline]] inline vec quotient(vec a, vec b) {
+DICE_INLINED inline vec quotient(vec a, vec b) {
 #if defined(__AVX512F__)
   const vec r = reinterpret_cast<vec>(_mm512_maskz_rcp14_ps(0xffff, reinterpret_cast<__m512>(b)));
   return a * fma(r, fma(-b, r, splat(1.0f)), r);
@@ -265,7 +271,7 @@ inline float quotient(float a, float b) { return a / b; }
 
 /// e to the power of each lane, within 2 units in the last place, from -87.3 to 88.3; beyond these, what it is there. NaN
 /// stays NaN. Cody-Waite reduction by multiples of ln 2, then Cephes' polynomial of degree 5 for |r| <= ln 2 / 2 (expf.c).
-[[gnu::always_inline]] inline vec limited_exp(vec x) {
+DICE_INLINED inline vec limited_exp(vec x) {
   const vec c = minimum(maximum(x, splat(-87.33654f)), splat(88.37625f));
   // Adding 1.5 · 2^23 rounds to an integer, held in the low bits; adding 127 makes it the exponent of 2^n.
   const vec magic = splat(12582912.0f + 127);
@@ -284,11 +290,11 @@ inline float quotient(float a, float b) { return a / b; }
 inline float limited_exp(float x) { return std::exp(x); }
 
 /// The same; 0 below -87.3, and 2.4e38 above 88.3.
-[[gnu::always_inline]] inline vec exp(vec x) { return x < splat(-87.33654f) ? vec{} : limited_exp(x); }
+DICE_INLINED inline vec exp(vec x) { return x < splat(-87.33654f) ? vec{} : limited_exp(x); }
 inline float exp(float x) { return std::exp(x); }
 
 /// Hyperbolic tangent of each lane, within 3 units in the last place: Cephes' odd polynomial for |x| < 0.625, else by exp.
-[[gnu::always_inline]] inline vec tanh(vec x) {
+DICE_INLINED inline vec tanh(vec x) {
   const vec magnitude = x < 0.0f ? -x : x;
   const vec z = x * x;
   vec p = splat(-5.70498872745e-3f);
@@ -302,12 +308,12 @@ inline float exp(float x) { return std::exp(x); }
 }
 inline float tanh(float x) { return std::tanh(x); }
 
-[[gnu::always_inline]] inline vec abs(vec x) { return x < 0.0f ? -x : x; }
+DICE_INLINED inline vec abs(vec x) { return x < 0.0f ? -x : x; }
 inline float abs(float x) { return std::fabs(x); }
 
 /// Rounds each lane to the nearest integer, halves to even; `floor` rounds down. Intrinsics where there is an instruction;
 /// elsewhere, floats from 2^23 on are integers.
-[[gnu::always_inline]] inline vec round(vec x) {
+DICE_INLINED inline vec round(vec x) {
 #if defined(__AVX512F__)
   return reinterpret_cast<vec>(_mm512_maskz_roundscale_ps(0xffff, reinterpret_cast<__m512>(x), _MM_FROUND_TO_NEAREST_INT));
 #elif defined(__AVX__)
@@ -320,7 +326,7 @@ inline float abs(float x) { return std::fabs(x); }
 #endif
 }
 inline float round(float x) { return std::nearbyint(x); }
-[[gnu::always_inline]] inline vec floor(vec x) {
+DICE_INLINED inline vec floor(vec x) {
 #if defined(__AVX512F__)
   return reinterpret_cast<vec>(_mm512_maskz_roundscale_ps(0xffff, reinterpret_cast<__m512>(x), _MM_FROUND_TO_NEG_INF));
 #elif defined(__AVX__)
@@ -334,7 +340,7 @@ inline float round(float x) { return std::nearbyint(x); }
 }
 inline float floor(float x) { return std::floor(x); }
 
-[[gnu::always_inline]] inline vec sqrt(vec x) {
+DICE_INLINED inline vec sqrt(vec x) {
 #if defined(__AVX512F__)
   return reinterpret_cast<vec>(_mm512_maskz_sqrt_ps(0xffff, reinterpret_cast<__m512>(x)));
 #elif defined(__AVX__)
@@ -350,7 +356,7 @@ inline float sqrt(float x) { return std::sqrt(x); }
 
 /// Natural logarithm of each lane, within 2 units in the last place: Cephes' polynomial for the mantissa (logf.c). NaN below
 /// 0, -infinity for 0.
-[[gnu::always_inline]] inline vec log(vec x) {
+DICE_INLINED inline vec log(vec x) {
   const float infinity = std::bit_cast<float>(0x7f800000);
   const vec normal = x < 1.17549435e-38f ? x * 8388608.0f : x;  // no subnormal numbers
   const uvec bits = reinterpret_cast<uvec>(normal);
@@ -379,7 +385,7 @@ inline float log(float x) { return std::log(x); }
 
 /// Error function of each lane, within 6 units in the last place: x P(x²) / Q(x²) for |x| <= 4, with the coefficients of
 /// Eigen's (generic_fast_erf), whose results above 1 become 1.
-[[gnu::always_inline]] inline vec erf(vec x) {
+DICE_INLINED inline vec erf(vec x) {
   const vec c = minimum(maximum(x, splat(-4.0f)), splat(4.0f)), z = c * c;
   vec p = splat(-2.72614225801306e-10f);
   p = fma(p, z, splat(2.77068142495902e-8f));
@@ -398,7 +404,7 @@ inline float log(float x) { return std::log(x); }
 inline float erf(float x) { return std::erf(x); }
 
 /// x to the power of a, as std::pow: each lane by itself.
-[[gnu::always_inline]] inline vec pow(vec x, vec a) {
+DICE_INLINED inline vec pow(vec x, vec a) {
   for (int i = 0; i < width; ++i) x[i] = std::pow(x[i], a[i]);
   return x;
 }

@@ -119,8 +119,8 @@ DICE_SHARED void redo_nan(const band& b, std::int64_t first, std::int64_t pixels
 /// Calls redo_nan for the two segments of a tile of `pixels` pixels if a result is NaN; `c` as for the tile, `from`: the
 /// first input block of `c.in`.
 template <int Lanes>
-[[gnu::always_inline]] inline void separate_groups(const band& b, std::int64_t first, std::int64_t pixels,
-                                                   const tile_call& c, std::int64_t from) {
+DICE_INLINED inline void separate_groups(const band& b, std::int64_t first, std::int64_t pixels, const tile_call& c,
+                                         std::int64_t from) {
   const std::int64_t of[2] = {first_segment(pixels), second_segment(pixels)};
   vec any[2]{};  // lanes are 0, or NaN where a result is ∞ or NaN
   for (int s = 0; s < 2; ++s)

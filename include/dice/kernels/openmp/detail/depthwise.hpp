@@ -27,14 +27,14 @@ struct depthwise_row {
 /// number is loaded once for all pixels that share it. `from`: column `at` of the input. With `Border`, the first and the
 /// last Taps / 2 columns may lie outside, and count as zeros.
 template <int Stride, int Taps, bool Border, int Pixels>
-[[gnu::always_inline]] inline void add_row(vec (&sum)[together][Pixels], const float* from, std::int64_t at,
-                                           std::int64_t columns, const float* weights) {
+DICE_INLINED inline void add_row(vec (&sum)[together][Pixels], const float* from, std::int64_t at, std::int64_t columns,
+                                 const float* weights) {
   constexpr int n = (Pixels - 1) * Stride + Taps, halo = Taps / 2;
   vec w[together][Taps];
   DICE_UNROLL
   for (int k = 0; k < Taps; ++k)
     for (int l = 0; l < together; ++l) w[l][k] = load(weights + k * block + l * width);
-  const auto read = [&](int i, vec(&in)[together]) __attribute__((always_inline)) {
+  const auto read = [&](int i, vec(&in)[together]) DICE_INLINED {
     for (vec& v : in) v = vec{};
     if (!Border || ((i >= halo || at + i >= 0) && (i < n - halo || at + i < columns)))
       for (int l = 0; l < together; ++l) in[l] = load(from + i * block + l * width);
@@ -59,7 +59,7 @@ template <int Stride, int Taps, bool Border, int Pixels>
 /// Computes pixels from x on, Stride apart in the input (0: the layer's stride). Taps: as add_row expects, or 0 for any
 /// window. With `Border`, taps outside the input count as zeros.
 template <int Pixels, int Stride, int Taps, bool Border, class F>
-[[gnu::always_inline]] inline void depthwise_tile(const depthwise_row& r, std::int64_t x, const F& activation) {
+DICE_INLINED inline void depthwise_tile(const depthwise_row& r, std::int64_t x, const F& activation) {
   const auto& f = *r.form;
   const auto stride = Stride ? Stride : f.x.stride;
   vec sum[together][Pixels];
@@ -94,7 +94,7 @@ template <int Pixels, int Stride, int Taps, bool Border, class F>
   const epilogue& e = *r.finish;
   float* to = r.output + x * block;
   const float* residual = e.residual && e.bounds.exact ? e.residual_at(to) : nullptr;
-  unrolled<Pixels>([&](auto p) __attribute__((always_inline)) {
+  unrolled<Pixels>([&](auto p) DICE_INLINED {
     vec v[together][1];
     for (int l = 0; l < together; ++l) {
       v[l][0] = sum[l][p];
@@ -116,28 +116,27 @@ DICE_SHARED void depthwise_pixels(const depthwise_row& r, std::int64_t begin, st
   const auto first = (f.x.pad + f.x.stride - 1) / f.x.stride;
   const auto fits = f.x.in + f.x.pad - (f.x.kernel - 1) * f.x.dilation - 1;
   const auto last = fits < 0 ? 0 : fits / f.x.stride + 1;
-  with_activation(
-      *r.finish, [&](const auto& activation) __attribute__((always_inline)) {
-        const auto step = [&]<int Pixels>(std::int64_t x) __attribute__((always_inline)) {
-          const bool inside = x >= first && x + Pixels <= last;
-          auto v = r;
-          constexpr int n = together_lanes;
-          for (int lane = 0; lane < block; lane += n, v.input += n, v.weights += n, v.bias += n, v.output += n) {
-            if ((Taps == 0 || multiplies_by_lane) && inside) depthwise_tile<Pixels, Stride, Taps, false>(v, x, activation);
-            else depthwise_tile<Pixels, Stride, Taps, true>(v, x, activation);
-          }
-        };
-        auto x = begin;
-        if constexpr (Stride > 0) {
-          for (; x + large <= end; x += large) step.template operator()<large>(x);
-          if (const auto rest = end - x; rest > 0 && end - begin >= small) {
-            if (rest > small) step.template operator()<small>(x);
-            step.template operator()<small>(end - small);
-            x = end;
-          }
-        }
-        for (; x < end; ++x) step.template operator()<1>(x);
-      });
+  with_activation(*r.finish, [&](const auto& activation) DICE_INLINED {
+    const auto step = [&]<int Pixels>(std::int64_t x) DICE_INLINED {
+      const bool inside = x >= first && x + Pixels <= last;
+      auto v = r;
+      constexpr int n = together_lanes;
+      for (int lane = 0; lane < block; lane += n, v.input += n, v.weights += n, v.bias += n, v.output += n) {
+        if ((Taps == 0 || multiplies_by_lane) && inside) depthwise_tile<Pixels, Stride, Taps, false>(v, x, activation);
+        else depthwise_tile<Pixels, Stride, Taps, true>(v, x, activation);
+      }
+    };
+    auto x = begin;
+    if constexpr (Stride > 0) {
+      for (; x + large <= end; x += large) step.template operator()<large>(x);
+      if (const auto rest = end - x; rest > 0 && end - begin >= small) {
+        if (rest > small) step.template operator()<small>(x);
+        step.template operator()<small>(end - small);
+        x = end;
+      }
+    }
+    for (; x < end; ++x) step.template operator()<1>(x);
+  });
   finish_pixels(*r.finish, r.output + begin * block, static_cast<int>(end - begin), block);
 }
 

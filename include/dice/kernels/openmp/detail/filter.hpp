@@ -26,10 +26,10 @@ inline constexpr std::array<double, Pairs> points = [] {
 template <int Pairs, int Taps> struct filter {
   static constexpr int taps = Taps, inputs = 2 * Pairs + 2, outputs = inputs - Taps + 1;
 
-  [[gnu::always_inline]] static void input(const vec* d, vec* o) {
+  DICE_INLINED static void input(const vec* d, vec* o) {
     o[0] = polynomial<-1>(d);
     o[inputs - 1] = polynomial<-1>(d + 1);
-    each_pair([&]<int Pair>() __attribute__((always_inline)) {
+    each_pair([&]<int Pair>() DICE_INLINED {
       const vec even = polynomial<Pair>(d + 2), odd = polynomial<Pair>(d + 1),
                 q = splat(static_cast<float>(points<Pairs>[Pair]));
       o[1 + 2 * Pair] = fma(q, odd, even);
@@ -37,13 +37,11 @@ template <int Pairs, int Taps> struct filter {
     });
   }
 
-  [[gnu::always_inline]] static void output(const vec* s, vec* y) {
+  DICE_INLINED static void output(const vec* s, vec* y) {
     vec sums[Pairs], differences[Pairs];
     DICE_UNROLL
     for (int i = 0; i < Pairs; ++i) sums[i] = s[1 + 2 * i] + s[2 + 2 * i], differences[i] = s[1 + 2 * i] - s[2 + 2 * i];
-    [&]<int... K>(std::integer_sequence<int, K...>) __attribute__((always_inline)) {
-      ((y[K] = row<K>(K % 2 ? differences : sums)), ...);
-    }
+    [&]<int... K>(std::integer_sequence<int, K...>) DICE_INLINED { ((y[K] = row<K>(K % 2 ? differences : sums)), ...); }
     (std::make_integer_sequence<int, outputs>{});
     y[0] += s[0];
     y[outputs - 1] += s[inputs - 1];
@@ -82,7 +80,7 @@ template <int Pairs, int Taps> struct filter {
     return c;
   }
   /// That polynomial with d[0], d[2], d[4] … in place of the powers of z, lowest power first.
-  template <int Without> [[gnu::always_inline]] static vec polynomial(const vec* d) {
+  template <int Without> DICE_INLINED static vec polynomial(const vec* d) {
     static constexpr auto c = product<Without>();
     constexpr int degree = Without < 0 ? Pairs : Pairs - 1;
     vec sum = d[2 * degree];
@@ -90,10 +88,8 @@ template <int Pairs, int Taps> struct filter {
     for (int k = 1; k <= degree; ++k) sum = fma(splat(static_cast<float>(c[k])), d[2 * (degree - k)], sum);
     return sum;
   }
-  template <class F> [[gnu::always_inline]] static void each_pair(const F& f) {
-    [&]<int... Pair>(std::integer_sequence<int, Pair...>) __attribute__((always_inline)) {
-      (f.template operator()<Pair>(), ...);
-    }
+  template <class F> DICE_INLINED static void each_pair(const F& f) {
+    [&]<int... Pair>(std::integer_sequence<int, Pair...>) DICE_INLINED { (f.template operator()<Pair>(), ...); }
     (std::make_integer_sequence<int, Pairs>{});
   }
   static constexpr double power(double q, int n) { return n == 0 ? 1 : q * power(q, n - 1); }
@@ -105,7 +101,7 @@ template <int Pairs, int Taps> struct filter {
     return all;
   }();
   /// Σ qᴷ · x over the pairs.
-  template <int K> [[gnu::always_inline]] static vec row(const vec* x) {
+  template <int K> DICE_INLINED static vec row(const vec* x) {
     vec sum = K == 0 ? x[0] : splat(powers<K>[0]) * x[0];
     DICE_UNROLL
     for (int i = 1; i < Pairs; ++i) sum = K == 0 ? sum + x[i] : fma(splat(powers<K>[i]), x[i], sum);
@@ -116,8 +112,8 @@ template <int Pairs, int Taps> struct filter {
 /// An axis with one tap.
 template <int Pairs> struct filter<Pairs, 1> {
   static constexpr int taps = 1, inputs = 1, outputs = 1;
-  [[gnu::always_inline]] static void input(const vec* d, vec* o) { *o = *d; }
-  [[gnu::always_inline]] static void output(const vec* s, vec* y) { *y = *s; }
+  DICE_INLINED static void input(const vec* d, vec* o) { *o = *d; }
+  DICE_INLINED static void output(const vec* s, vec* y) { *y = *s; }
   static constexpr std::array<std::array<double, 1>, 1> weights() { return {{{1}}}; }
 };
 

@@ -27,24 +27,23 @@ struct finishing {
 
 /// Calls f(g), where g applies `a` to a vector. With as few forms of g as are needed, since f is compiled for each, and most
 /// of a kernel's code finishes its results.
-template <class F> [[gnu::always_inline]] inline void with_activation(const finishing& a, const F& f) {
+template <class F> DICE_INLINED inline void with_activation(const finishing& a, const F& f) {
   if constexpr (multiplies_by_lane) {
-    if (a.form == finishing::none) return f([](vec x) __attribute__((always_inline)) { return x; });
+    if (a.form == finishing::none) return f([](vec x) DICE_INLINED { return x; });
     if (a.form == finishing::above) {
       const vec low = splat(a.low);
-      return f([low](vec x) __attribute__((always_inline)) { return maximum(x, low); });
+      return f([low](vec x) DICE_INLINED { return maximum(x, low); });
     }
   }
   const vec low = splat(a.low), high = splat(a.high);
   if (a.form == finishing::between) {
-    f([ low, high ](vec x) __attribute__((always_inline)) { return minimum(maximum(x, low), high); });
+    f([low, high](vec x) DICE_INLINED { return minimum(maximum(x, low), high); });
   } else {
     const vec slope = splat(a.slope);
-    f([ low, high, slope ](vec x)
-          __attribute__((always_inline)) { return minimum(maximum(maximum(x, x * slope), low), high); });
+    f([low, high, slope](vec x) DICE_INLINED { return minimum(maximum(maximum(x, x * slope), low), high); });
   }
 }
-template <class F> [[gnu::always_inline]] inline void with_activation(const epilogue& e, const F& f) {
+template <class F> DICE_INLINED inline void with_activation(const epilogue& e, const F& f) {
   with_activation(finishing(e), f);
 }
 

@@ -18,7 +18,7 @@ inline void dot_tile(const float* x, const float* w, std::ptrdiff_t depth, const
   DICE_UNROLL
   for (int r = 0; r < Rows; ++r) DICE_UNROLL
   for (int n = 0; n < columns; ++n) sums[r][n] = vec{};
-  const auto add = [&](std::ptrdiff_t k) __attribute__((always_inline)) {
+  const auto add = [&](std::ptrdiff_t k) DICE_INLINED {
     vec a[Rows];
     DICE_UNROLL
     for (int r = 0; r < Rows; ++r) a[r] = load(x + r * depth + k);

@@ -54,8 +54,8 @@ struct pool_axis {
 /// v[…][i] = join of v[…][i] and the elements from + i · stride + tap, over `rows` rows of taps. Where taps, stride and
 /// dilation are constants, inputs that neighbouring windows share are loaded once.
 template <class Join, int N, class Taps, class Stride, class Dilation>
-[[gnu::always_inline]] inline void join_windows(vec (&v)[together][N], const float* from, std::int64_t rows,
-                                                std::int64_t row_step, Taps taps, Stride stride, Dilation dilation) {
+DICE_INLINED inline void join_windows(vec (&v)[together][N], const float* from, std::int64_t rows, std::int64_t row_step,
+                                      Taps taps, Stride stride, Dilation dilation) {
   for (std::int64_t r = 0; r < rows; ++r, from += row_step)
     for (std::int64_t k = 0; k < taps; ++k) {
       DICE_UNROLL

@@ -48,16 +48,15 @@ template <int Lanes> DICE_SHARED void convolve_pooled(const band& b, std::int64_
         tile_of<Lanes>(2 * pixels, blocks)(c);
         if (mixed) separate_groups<Lanes>(b, first, 2 * pixels, c, reads.from / Lanes);
       }
-      with_activation(
-          *b.finish, [&](const auto& activation) __attribute__((always_inline)) {
-            for (std::int64_t o = 0; o < blocks; ++o)
-              for (std::int64_t i = 0; i < pixels * block; i += width) {
-                const float* from = results + o * plane + i / block * 2 * block + i % block;
-                const vec upper = larger(load(from), load(from + block)),
-                          lower = larger(load(from + row), load(from + row + block));
-                store(to + o * b.plane + i, activation(larger(upper, lower)));
-              }
-          });
+      with_activation(*b.finish, [&](const auto& activation) DICE_INLINED {
+        for (std::int64_t o = 0; o < blocks; ++o)
+          for (std::int64_t i = 0; i < pixels * block; i += width) {
+            const float* from = results + o * plane + i / block * 2 * block + i % block;
+            const vec upper = larger(load(from), load(from + block)),
+                      lower = larger(load(from + row), load(from + row + block));
+            store(to + o * b.plane + i, activation(larger(upper, lower)));
+          }
+      });
       for (std::int64_t o = 0; o < blocks; ++o) finish_pixels(*b.finish, to + o * b.plane, static_cast<int>(pixels), block);
     }
   });

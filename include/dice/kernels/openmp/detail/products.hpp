@@ -42,13 +42,11 @@ inline constexpr std::ptrdiff_t weights_ahead = 1024;
 inline constexpr int together = multiplies_by_lane ? 2 : 1, together_lanes = together * width;
 
 /// Loads element i of N for each of the vectors that are computed together, from p + Offset on, or stores it.
-template <int Offset = 0, int N>
-[[gnu::always_inline]] inline void load_together(const float* p, vec (&to)[together][N], int i) {
+template <int Offset = 0, int N> DICE_INLINED inline void load_together(const float* p, vec (&to)[together][N], int i) {
   if constexpr (together == 2) load_pair<Offset>(p, to[0][i], to[together - 1][i]);
   else to[0][i] = load(p + Offset);
 }
-template <int Offset = 0, int N>
-[[gnu::always_inline]] inline void store_together(float* p, const vec (&from)[together][N], int i) {
+template <int Offset = 0, int N> DICE_INLINED inline void store_together(float* p, const vec (&from)[together][N], int i) {
   if constexpr (together == 2) store_pair<Offset>(p, from[0][i], from[together - 1][i]);
   else store(p + Offset, from[0][i]);
 }
@@ -72,16 +70,14 @@ struct tile_call {
 };
 
 /// f(0), …, f(N - 1), as constants.
-template <int N, class F> [[gnu::always_inline]] inline void unrolled(const F& f) {
-  [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
-    (f(std::integral_constant<int, I>()), ...);
-  }
+template <int N, class F> DICE_INLINED inline void unrolled(const F& f) {
+  [&]<int... I>(std::integer_sequence<int, I...>) DICE_INLINED { (f(std::integral_constant<int, I>()), ...); }
   (std::make_integer_sequence<int, N>{});
 }
 
 /// Adds all products to the sums of both segments.
 template <int Lanes, int Pixels, int Vectors>
-[[gnu::always_inline]] inline void add_by_vector(vec (&sum)[2][Pixels][Vectors], const tile_call& c) {
+DICE_INLINED inline void add_by_vector(vec (&sum)[2][Pixels][Vectors], const tile_call& c) {
   constexpr int blocks = Vectors / block_vectors;
   static_assert(!pins_products || Vectors == 2);
   // From 256 channels on (Zen 4 with AVX2): up to 5 % less time; with fewer, up to 2 % more.
@@ -104,12 +100,12 @@ template <int Lanes, int Pixels, int Vectors>
             DICE_UNROLL
             for (int p = 0; p < Pixels; ++p) __builtin_prefetch(p1 + c.step + p * Lanes);
           }
-          const auto products = [&]<bool Fetches>() __attribute__((always_inline)) {
-            unrolled<Lanes>([&](auto k) __attribute__((always_inline)) {
+          const auto products = [&]<bool Fetches>() DICE_INLINED {
+            unrolled<Lanes>([&](auto k) DICE_INLINED {
               vec w[Vectors];
               load_pair<k * block>(weights, w[0], w[1]);
               if (Fetches) prefetch<k * block + weights_ahead>(weights);
-              unrolled<2 * Pixels>([&](auto i) __attribute__((always_inline)) {
+              unrolled<2 * Pixels>([&](auto i) DICE_INLINED {
                 constexpr int s = i / Pixels, p = i % Pixels;
                 const vec in = load_one<p * Lanes + k>(s ? p1 : p0);
                 for (int v = 0; v < Vectors; ++v) add_product_of(sum[s][p][v], w[v], in);

@@ -10,7 +10,7 @@ namespace dice::kernels::openmp {
 
 /// x². GCC must not fuse the product with the sum to which it is added: it does so in some copies of a loop only, and then
 /// the sums of a part of a layer would not have the bits of the whole layer's.
-template <class T> [[gnu::always_inline]] inline T square(T x) {
+template <class T> DICE_INLINED inline T square(T x) {
   x *= x;
 #if defined(__AVX512F__)
   __asm__("" : "+v"(x));

@@ -21,43 +21,39 @@ template <int Pixels, int Blocks, int Lanes> DICE_SHARED void tile(const tile_ca
   } else {
     constexpr int vectors = Blocks * block_vectors, segment = first_segment(Pixels);
     vec sum[2][segment][vectors];
-    const auto each = [](const auto& f) __attribute__((always_inline)) {
+    const auto each = [](const auto& f) DICE_INLINED {
       DICE_UNROLL
       for (int s = 0; s < 2; ++s) DICE_UNROLL
       for (int p = 0; p < segment; ++p) DICE_UNROLL
       for (int v = 0; v < vectors; ++v) f(s, p, v);
     };
-    const auto in_plane = [](int p, int v) __attribute__((always_inline)) { return v % block_vectors * width + p * block; };
-    const auto offset = [&](int p, int v) __attribute__((always_inline)) {
-      return v / block_vectors * c.plane + in_plane(p, v);
-    };
+    const auto in_plane = [](int p, int v) DICE_INLINED { return v % block_vectors * width + p * block; };
+    const auto offset = [&](int p, int v) DICE_INLINED { return v / block_vectors * c.plane + in_plane(p, v); };
     if (c.resume) {
-      each([&](int s, int p, int v) __attribute__((always_inline)) { sum[s][p][v] = load(c.out[s] + offset(p, v)); });
+      each([&](int s, int p, int v) DICE_INLINED { sum[s][p][v] = load(c.out[s] + offset(p, v)); });
     } else if (c.bias) {
-      each([&](int s, int p, int v) __attribute__((always_inline)) { sum[s][p][v] = load(c.bias + v * width); });
+      each([&](int s, int p, int v) DICE_INLINED { sum[s][p][v] = load(c.bias + v * width); });
     } else {
-      each([&](int s, int p, int v) __attribute__((always_inline)) { sum[s][p][v] = vec{}; });
+      each([&](int s, int p, int v) DICE_INLINED { sum[s][p][v] = vec{}; });
     }
 
     add_by_vector<Lanes>(sum, c);
 
     float* const out[2] = {c.out[0], c.out[1]};  // copies: stores may change what a reference refers to
-    if (!c.finish)
-      return each([&](int s, int p, int v) __attribute__((always_inline)) { store(out[s] + offset(p, v), sum[s][p][v]); });
+    if (!c.finish) return each([&](int s, int p, int v) DICE_INLINED { store(out[s] + offset(p, v), sum[s][p][v]); });
     const epilogue& e = *c.finish;
-    with_activation(
-        e, [&](const auto& activation) __attribute__((always_inline)) {
-          const bool adds = e.residual && e.bounds.exact;
-          const float* residual[2] = {out[0], out[1]};
-          if (adds)
-            for (int s = 0; s < 2; ++s) residual[s] = e.residual_at(out[s]);
-          const auto residual_plane = c.plane + e.residual_skip;
-          each([&](int s, int p, int v) __attribute__((always_inline)) {
-            vec x = sum[s][p][v];
-            if (adds) x += load(residual[s] + v / block_vectors * residual_plane + in_plane(p, v));
-            store(out[s] + offset(p, v), activation(x));
-          });
-        });
+    with_activation(e, [&](const auto& activation) DICE_INLINED {
+      const bool adds = e.residual && e.bounds.exact;
+      const float* residual[2] = {out[0], out[1]};
+      if (adds)
+        for (int s = 0; s < 2; ++s) residual[s] = e.residual_at(out[s]);
+      const auto residual_plane = c.plane + e.residual_skip;
+      each([&](int s, int p, int v) DICE_INLINED {
+        vec x = sum[s][p][v];
+        if (adds) x += load(residual[s] + v / block_vectors * residual_plane + in_plane(p, v));
+        store(out[s] + offset(p, v), activation(x));
+      });
+    });
     if (!e.bounds.exact) {
       // Segments may overlap; the shared pixels must not be finished twice.
       const auto shared = (out[0] + segment * block - out[1]) / block;

@@ -53,9 +53,8 @@ DICE_SHARED void transform_input(const tile_block& b, const float* image, std::i
   const bool rows_inside = y >= 0 && y + n <= height;
   alignas(64) float once[n * most * together_lanes];  // columns are transformed once for the tiles that share them
   // On 64-bit ARM by columns, so that a tile's numbers are at constant distances.
-  const auto in_once = [](std::int64_t i, std::int64_t j) __attribute__((always_inline)) {
-    return (multiplies_by_lane ? j * n + i : i * most + j) * together_lanes;
-  };
+  const auto in_once = [](std::int64_t i, std::int64_t j)
+                           DICE_INLINED { return (multiplies_by_lane ? j * n + i : i * most + j) * together_lanes; };
   for (std::int64_t j = 0; j < columns; ++j, p += block) {
     vec d[together][n], o[together][n];
     if (x + j < 0 || x + j >= row) {
@@ -74,8 +73,7 @@ DICE_SHARED void transform_input(const tile_block& b, const float* image, std::i
     }
     for (int l = 0; l < together; ++l) Y::input(d[l], o[l]);
     if constexpr (multiplies_by_lane)
-      unrolled<n>([&](auto i)
-                      __attribute__((always_inline)) { store_together<i * together_lanes>(once + in_once(0, j), o, i); });
+      unrolled<n>([&](auto i) DICE_INLINED { store_together<i * together_lanes>(once + in_once(0, j), o, i); });
     else DICE_UNROLL
     for (int i = 0; i < n; ++i) store_together(once + in_once(i, j), o, i);
   }
@@ -87,9 +85,7 @@ DICE_SHARED void transform_input(const tile_block& b, const float* image, std::i
       vec d[together][X::inputs], o[together][X::inputs];
       if constexpr (multiplies_by_lane) {  // four columns at a time: an instruction has few bits for distances
         const float* const from[] = {once + in_once(i, t * X::outputs), once + in_once(i, t * X::outputs + 4)};
-        unrolled<X::inputs>([&](auto j) __attribute__((always_inline)) {
-          load_together<j % 4 * n * together_lanes>(from[j / 4], d, j);
-        });
+        unrolled<X::inputs>([&](auto j) DICE_INLINED { load_together<j % 4 * n * together_lanes>(from[j / 4], d, j); });
       } else {
         DICE_UNROLL
         for (int j = 0; j < X::inputs; ++j) load_together(once + in_once(i, t * X::outputs + j), d, j);
@@ -114,89 +110,88 @@ DICE_SHARED void transform_output(const tile_block& b, std::int64_t begin, std::
   const auto tile_columns = b.columns, first_x = b.first_column * m;
   const std::ptrdiff_t to_residual = e.residual && e.bounds.exact ? e.residual_at(output) - output : 0;
   const auto first_row = begin / tile_columns;
-  with_activation(
-      e, [&](const auto& activation) __attribute__((always_inline)) {
-        auto y = (b.first_row + first_row) * Y::outputs;
-        auto tile_x = begin - first_row * tile_columns;
-        const float* from = sums;
-        for (auto t = begin; t < end; ++t, from += block) {
-          vec once[Y::outputs][X::inputs][together];
-          const float* point = from;
+  with_activation(e, [&](const auto& activation) DICE_INLINED {
+    auto y = (b.first_row + first_row) * Y::outputs;
+    auto tile_x = begin - first_row * tile_columns;
+    const float* from = sums;
+    for (auto t = begin; t < end; ++t, from += block) {
+      vec once[Y::outputs][X::inputs][together];
+      const float* point = from;
 #pragma GCC unroll 1
-          for (int j = 0; j < X::inputs; ++j, point += pitch) {
-            vec d[together][Y::inputs], o[together][Y::outputs];
+      for (int j = 0; j < X::inputs; ++j, point += pitch) {
+        vec d[together][Y::inputs], o[together][Y::outputs];
+        DICE_UNROLL
+        for (int i = 0; i < Y::inputs; ++i) load_together(point + i * X::inputs * pitch, d, i);
+        for (int l = 0; l < together; ++l) Y::output(d[l], o[l]);
+        DICE_UNROLL
+        for (int i = 0; i < Y::outputs; ++i)
+          for (int l = 0; l < together; ++l) once[i][j][l] = o[l][i];
+      }
+      const auto output_row = [&](std::int64_t i, vec(&o)[together][m]) DICE_INLINED {
+        vec d[together][X::inputs];
+        DICE_UNROLL
+        for (int j = 0; j < X::inputs; ++j)
+          for (int l = 0; l < together; ++l) d[l][j] = once[i][j][l];
+        for (int l = 0; l < together; ++l) X::output(d[l], o[l]);
+      };
+      const auto tile_row = y, x = first_x + tile_x * m;
+      const auto rows = std::min<std::int64_t>(Y::outputs, height - y), columns = std::min<std::int64_t>(m, row - x);
+      if (++tile_x == tile_columns) {
+        tile_x = 0;
+        y += Y::outputs;
+      }
+      if constexpr (Y::outputs % 2 == 0 && m % 2 == 0)
+        if (e.pools_2x2) {
+          float* to = output + (tile_row / 2 * (row / 2) + x / 2) * block;
+          for (std::int64_t i = 0; i + 1 < rows; i += 2, to += row / 2 * block) {
+            vec o[2][together][m];
+            output_row(i, o[0]);
+            output_row(i + 1, o[1]);
             DICE_UNROLL
-            for (int i = 0; i < Y::inputs; ++i) load_together(point + i * X::inputs * pitch, d, i);
-            for (int l = 0; l < together; ++l) Y::output(d[l], o[l]);
-            DICE_UNROLL
-            for (int i = 0; i < Y::outputs; ++i)
-              for (int l = 0; l < together; ++l) once[i][j][l] = o[l][i];
+            for (int j = 0; j < m; j += 2)
+              if (j + 1 < columns)
+                for (int l = 0; l < together; ++l) {
+                  const vec most = larger(larger(o[0][l][j], o[0][l][j + 1]), larger(o[1][l][j], o[1][l][j + 1]));
+                  store(to + j / 2 * block + l * width, activation(most + start[l][0]));
+                }
+            finish_pixels(e, to, static_cast<int>(columns / 2), together_lanes);
           }
-          const auto output_row = [&](std::int64_t i, vec(&o)[together][m]) __attribute__((always_inline)) {
-            vec d[together][X::inputs];
-            DICE_UNROLL
-            for (int j = 0; j < X::inputs; ++j)
-              for (int l = 0; l < together; ++l) d[l][j] = once[i][j][l];
-            for (int l = 0; l < together; ++l) X::output(d[l], o[l]);
-          };
-          const auto tile_row = y, x = first_x + tile_x * m;
-          const auto rows = std::min<std::int64_t>(Y::outputs, height - y), columns = std::min<std::int64_t>(m, row - x);
-          if (++tile_x == tile_columns) {
-            tile_x = 0;
-            y += Y::outputs;
-          }
-          if constexpr (Y::outputs % 2 == 0 && m % 2 == 0)
-            if (e.pools_2x2) {
-              float* to = output + (tile_row / 2 * (row / 2) + x / 2) * block;
-              for (std::int64_t i = 0; i + 1 < rows; i += 2, to += row / 2 * block) {
-                vec o[2][together][m];
-                output_row(i, o[0]);
-                output_row(i + 1, o[1]);
-                DICE_UNROLL
-                for (int j = 0; j < m; j += 2)
-                  if (j + 1 < columns)
-                    for (int l = 0; l < together; ++l) {
-                      const vec most = larger(larger(o[0][l][j], o[0][l][j + 1]), larger(o[1][l][j], o[1][l][j + 1]));
-                      store(to + j / 2 * block + l * width, activation(most + start[l][0]));
-                    }
-                finish_pixels(e, to, static_cast<int>(columns / 2), together_lanes);
-              }
-              continue;
-            }
-          float* to = output + (tile_row * row + x) * block;
-          for (std::int64_t i = 0; i < rows; ++i, to += row * block) {
-            vec o[together][m];
-            output_row(i, o);
-            const auto put = [&](std::int64_t j) __attribute__((always_inline)) {
-              for (int l = 0; l < together; ++l) {
-                vec v = o[l][j] + start[l][0];
-                if (to_residual) v += load(to + j * block + l * width + to_residual);
-                store(to + j * block + l * width, activation(v));
-              }
-            };
-            if (multiplies_by_lane && columns == m) {
-              for (int l = 0; l < together; ++l) DICE_UNROLL
-              for (int j = 0; j < m; ++j) o[l][j] += start[l][0];
-              if (to_residual)
-                unrolled<m>([&](auto j) __attribute__((always_inline)) {
-                  vec more[together][1];
-                  load_together<j * block>(to + to_residual, more, 0);
-                  for (int l = 0; l < together; ++l) o[l][j] += more[l][0];
-                });
-              unrolled<m>([&](auto j) __attribute__((always_inline)) {
-                for (int l = 0; l < together; ++l) o[l][j] = activation(o[l][j]);
-                store_together<j * block>(to, o, j);
-              });
-            } else if (columns == m) {
-              DICE_UNROLL
-              for (int j = 0; j < m; ++j) put(j);
-            } else {
-              for (std::int64_t j = 0; j < columns; ++j) put(j);
-            }
-            finish_pixels(e, to, static_cast<int>(columns), together_lanes);
-          }
+          continue;
         }
-      });
+      float* to = output + (tile_row * row + x) * block;
+      for (std::int64_t i = 0; i < rows; ++i, to += row * block) {
+        vec o[together][m];
+        output_row(i, o);
+        const auto put = [&](std::int64_t j) DICE_INLINED {
+          for (int l = 0; l < together; ++l) {
+            vec v = o[l][j] + start[l][0];
+            if (to_residual) v += load(to + j * block + l * width + to_residual);
+            store(to + j * block + l * width, activation(v));
+          }
+        };
+        if (multiplies_by_lane && columns == m) {
+          for (int l = 0; l < together; ++l) DICE_UNROLL
+          for (int j = 0; j < m; ++j) o[l][j] += start[l][0];
+          if (to_residual)
+            unrolled<m>([&](auto j) DICE_INLINED {
+              vec more[together][1];
+              load_together<j * block>(to + to_residual, more, 0);
+              for (int l = 0; l < together; ++l) o[l][j] += more[l][0];
+            });
+          unrolled<m>([&](auto j) DICE_INLINED {
+            for (int l = 0; l < together; ++l) o[l][j] = activation(o[l][j]);
+            store_together<j * block>(to, o, j);
+          });
+        } else if (columns == m) {
+          DICE_UNROLL
+          for (int j = 0; j < m; ++j) put(j);
+        } else {
+          for (std::int64_t j = 0; j < columns; ++j) put(j);
+        }
+        finish_pixels(e, to, static_cast<int>(columns), together_lanes);
+      }
+    }
+  });
 }
 
 /// What the threads share when they multiply.
