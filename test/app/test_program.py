@@ -358,6 +358,15 @@ class Refusals(Case):
             done = self.run_program("--random", 1, owner="0,0,0,0,0,1", ranks=2, by=by, DICE_CPU_LEVEL="x86-64-v9")
             where = f"host {os.uname().nodename}: " if by == "mpi" else ""
             self.assert_fails(done, 1, f"dice: error: {where}DICE_CPU_LEVEL is 'x86-64-v9', ", "; unset the variable")
+        if MPIRUN:  # only one rank wants it, which is not the first of its host
+            rank = [PROGRAM, "--random", "1"]
+            began = time.monotonic()
+            done = subprocess.run([MPIRUN, "--oversubscribe", "--bind-to", "none",
+                                   *of_ranks(rank, ["env", "DICE_CPU_LEVEL=x86-64-v9", *rank])],
+                                  env={**os.environ, "TOY_OWNER": "0,0,0,0,0,1"}, cwd=self.folder, text=True, capture_output=True,
+                                  timeout=LIMIT)
+            self.seconds = time.monotonic() - began
+            self.assert_fails(done, 1, "dice: error: host ", ": DICE_CPU_LEVEL is 'x86-64-v9', ")
         self.assert_done(self.run_program("--plan", DICE_CPU_LEVEL="x86-64-v9"))
         if self.levels() and "," not in self.levels():
             self.assert_done(self.run_program("--random", 1, DICE_CPU_LEVEL=self.levels()))

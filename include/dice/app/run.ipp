@@ -196,7 +196,9 @@ inline const channels::transport_info& transport_of(channels::transport wanted, 
     try {
       kernels::cpu_level_here();
     } catch (const std::exception& e) {  // on some hosts only, perhaps; one process of each says so
-      return refuse_alone((several ? "host " + job::host_name() + ": " : "") + e.what(), launch.local_rank == 0, 1);
+      // Another one does if that has not ended the job: each can have a program and a DICE_CPU_LEVEL of its own.
+      if (launch.local_rank > 0) std::this_thread::sleep_for(std::chrono::seconds(2));
+      return refuse_alone((several ? "host " + job::host_name() + ": " : "") + e.what(), true, 1);
     }
   }
   if (usage.empty() && !page && (!o.tune.empty() || !o.pack.empty())) {
