@@ -443,14 +443,15 @@ class Refusals(Case):
         with open("/dev/full", "w") as full:
             done = subprocess.run(command, cwd=self.folder, stdout=full, stderr=subprocess.PIPE, text=True, timeout=LIMIT)
         self.assertEqual(done.returncode, 1)
-        self.assertEqual(done.stderr, "dice: error: the standard output cannot be written: No space left on device\n")
+        failed = "dice: error: the standard output cannot be written: "  # other lines: warnings about this machine
+        self.assertEqual(done.stderr.splitlines()[-1], failed + "No space left on device")
         for file in files:
             file.unlink()
         reader, writer = os.pipe()
         os.close(reader)
         done = subprocess.run(command, cwd=self.folder, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=LIMIT)
         os.close(writer)
-        self.assertEqual((done.returncode, done.stderr), (1, "dice: error: the standard output cannot be written: Broken pipe\n"))
+        self.assertEqual((done.returncode, done.stderr.splitlines()[-1]), (1, failed + "Broken pipe"))
         self.assertEqual(np.load(files[0]).shape, (6000, 32))
         self.assertEqual(json.loads(files[1].read_text())["frames"], 3000)
         for option in ("--plan=json", "--help", "--version"):

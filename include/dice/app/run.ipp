@@ -195,8 +195,9 @@ inline const channels::transport_info& transport_of(channels::transport wanted, 
   if (usage.empty() && !page && !o.verifies_only()) {
     try {
       kernels::cpu_level_here();
-    } catch (const std::exception& e) {  // on some hosts only, perhaps; one process of each says so
-      // Another one does if that has not ended the job: each can have a program and a DICE_CPU_LEVEL of its own.
+    } catch (const std::exception& e) {
+      // The first process of each host says so. Others do if they are still alive then, since each may have its own program
+      // and DICE_CPU_LEVEL.
       if (launch.local_rank > 0) std::this_thread::sleep_for(std::chrono::seconds(2));
       return refuse_alone((several ? "host " + job::host_name() + ": " : "") + e.what(), true, 1);
     }
