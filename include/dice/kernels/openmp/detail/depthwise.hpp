@@ -6,6 +6,7 @@
 #include "dice/kernels/openmp/detail/parallel.hpp"
 #include "dice/kernels/openmp/detail/tile.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -127,14 +128,12 @@ DICE_SHARED void depthwise_pixels(const depthwise_row& r, std::int64_t begin, st
       }
     };
     auto x = begin;
-    if constexpr (Stride > 0) {
-      for (; x + large <= end; x += large) step.template operator()<large>(x);
-      if (const auto rest = end - x; rest > 0 && end - begin >= small) {
-        if (rest > small) step.template operator()<small>(x);
-        step.template operator()<small>(end - small);
-        x = end;
+    if constexpr (Stride > 0)
+      if (end - begin >= small) {
+        if constexpr (large > small)
+          for (; x + large <= end; x += large) step.template operator()<large>(x);
+        for (; x < end; x += small) step.template operator()<small>(std::min(x, end - small));
       }
-    }
     for (; x < end; ++x) step.template operator()<1>(x);
   });
   finish_pixels(*r.finish, r.output + begin * block, static_cast<int>(end - begin), block);
