@@ -1,5 +1,6 @@
 # cmake -DPROJECT=… -DFOLDER=… -DGENERATOR=… -DOPTIONS=option;… -P optimised.cmake: whatever a project's build type is, the
-# last -O of each file of dice's library optimises. The project is only configured.
+# last -O of each file of dice's library optimises; and of several types in one build, each has kernels of its own. The project is
+# only configured.
 foreach(type IN ITEMS "" Debug None MinSizeRel)
   execute_process(COMMAND "${CMAKE_COMMAND}" -S "${PROJECT}" -B "${FOLDER}" -G "${GENERATOR}" "-DCMAKE_BUILD_TYPE=${type}" ${OPTIONS}
     OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
@@ -23,3 +24,13 @@ foreach(type IN ITEMS "" Debug None MinSizeRel)
     message(FATAL_ERROR "build type '${type}': no file of dice's library is compiled")
   endif()
 endforeach()
+if(GENERATOR STREQUAL "Ninja")
+  execute_process(COMMAND "${CMAKE_COMMAND}" -S "${PROJECT}" -B "${FOLDER}/several" -G "Ninja Multi-Config" ${OPTIONS}
+    OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+  foreach(type IN ITEMS Debug Release)
+    file(READ "${FOLDER}/several/CMakeFiles/impl-${type}.ninja" rules)
+    if(rules MATCHES "kernels_0" AND NOT rules MATCHES "\nbuild [^\n ]*${type}/dice_library_kernels_0\\.o ")
+      message(FATAL_ERROR "the build of ${type} does not make kernels of its own")
+    endif()
+  endforeach()
+endif()
