@@ -162,6 +162,13 @@ TEST(reduction_compared, products_equal_the_reference) {
       }
 }
 
+// Results that share elements of b lie apart, with others between them: each row is finished once (mk, bkn -> mbn).
+TEST(reduction_compared, einsum_of_rows_that_lie_apart_equals_the_reference) {
+  for (const std::int64_t rows : {1, 4, 13})
+    compare(make(ops::einsum{.of = {{{0, -1, -1}, {-1, 0, 2}}}, .rank = 3, .depth = {1, 1}}, {{rows, 9}, {3, 9, 21}}),
+            "rows apart", ops::sigmoid{});
+}
+
 TEST(reduction_compared, einsum_with_a_constant_equals_the_reference) {
   for (const auto which : {ops::constant::first, ops::constant::second})
     for (const std::int64_t n : {5, 70}) {

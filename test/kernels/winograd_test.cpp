@@ -23,7 +23,7 @@ algorithm::choice forced(int size, const problem<ops::conv>& p) {
   return out;
 }
 
-void compare_all(const ops::conv& op, const shape& in) {
+void compare_all(const ops::conv& op, const shape& in, const ending& e = ops::relu{}) {
   auto p = make(op, {in}, {{op.channels, in[1], op.kernel[0], op.kernel[1]}, {op.channels}});
   enum class end { plain, halved, residual };
   for (const auto last : {end::plain, end::halved, end::residual}) {
@@ -31,7 +31,7 @@ void compare_all(const ops::conv& op, const shape& in) {
     const auto output = p.output();
     if (p.pools_2x2 && (op.kernel[0] != op.kernel[1] || output.elements() == 0)) continue;
     if (last == end::residual) p = with_residual(p);
-    const auto expected = expected_of(p, ops::relu{});
+    const auto expected = expected_of(p, e);
     const int sizes = algorithm::winograd::sizes(op, in);
     ASSERT_GT(sizes, 0);
     for (int size = 0; size <= sizes; ++size)
@@ -40,7 +40,7 @@ void compare_all(const ops::conv& op, const shape& in) {
           p.threads = threads;
           p.layout = layout;
           // Larger tiles multiply rounding errors by more.
-          EXPECT_LE(error(compute<kernels::openmp::backend>(p, ops::relu{}, forced(size, p)), expected),
+          EXPECT_LE(error(compute<kernels::openmp::backend>(p, e, forced(size, p)), expected),
                     size + algorithm::winograd::min_pairs(op.kernel) > 3 ? 5e-5 : tolerance)
               << in[0] << 'x' << in[1] << 'x' << in[2] << 'x' << in[3] << " to " << op.channels << ", " << op.kernel[0]
               << 'x' << op.kernel[1] << ", size " << size << ", threads " << threads;
@@ -63,6 +63,13 @@ TEST(winograd, equals_the_reference) {
   op.pads = {0, 2, 3, 1};
   op.bias = false;
   compare_all(op, {1, 17, 12, 18});
+}
+
+// Activations that registers do not finish are applied to the output, for some channels after the other; one of two slopes.
+TEST(winograd, activations) {
+  const ops::conv op{.channels = 21, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .bias = true};
+  compare_all(op, {1, 18, 9, 11}, ops::sigmoid{});
+  compare_all(op, {1, 18, 9, 11}, ops::leaky_relu{.alpha = 0.2f});
 }
 
 // NaN reaches all results that it reaches in the reference, and others only in the tiles of these.
