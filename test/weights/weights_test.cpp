@@ -111,7 +111,7 @@ TEST(weights_file, bad_ones_are_named) {
   has(with_length((256 << 20) + 1), "is not a safetensors file: its header would have 268435457 bytes;");
   for (const int length : {43, 256 << 20})
     has(with_length(length), "is cut short, or is not a safetensors file: its header should have " + std::to_string(length) +
-                                 " bytes, the file has 50");
+                                 " bytes, the file has 50; copy it again, or take the one that onnx2hpp wrote");
   has(with_length(42), "is not a safetensors file: its header is damaged");
   file_on_disk gone("{}");
   ::unlink(gone.path.c_str());

@@ -115,7 +115,7 @@ class file {
            " bytes; take the one that onnx2hpp wrote");
     if (static_cast<std::int64_t>(header) > size - 8)
       fail("is cut short, or is not a safetensors file: its header should have " + std::to_string(header) +
-           " bytes, the file has " + std::to_string(size));
+           " bytes, the file has " + std::to_string(size) + "; copy it again, or take the one that onnx2hpp wrote");
     std::string text(header, '\0');
     if (!in_.read(text.data(), text.size(), 8)) fail(std::string("cannot be read: ") + std::strerror(errno));
     auto found = detail::read_header(text);
