@@ -345,6 +345,10 @@ TEST(ClusterHeader, PcsOfSeveralKindsGetOneProgram) {
     for (const auto& k : kinds_of(hosts)) {
       out.push_back(k.name + "|" + k.type + "|" + k.dice_board);
       EXPECT_EQ(k.name == "x86", k.definition.find(" = dice::board<\"x86\", ") != std::string::npos) << k.definition;
+      EXPECT_EQ(k.type == "board_of_v2",
+                k.definition.find("\n// CMakeLists.txt needs dice_add_board(x86 DICE_BOARD x86-64-v2): "
+                                  "the level of this PC.\nusing ") != std::string::npos)
+          << k.definition;
     }
     return out;
   };
@@ -469,7 +473,7 @@ using board_of_board = dice::board<"board_of_board", dice::ram<7_MiB>,
 
 // gone  was not reached.
 // a – e has 100 Mbit/s there and 112 Mbit/s back; the slower one counts.
-// a – b"1"  has 1.23e+03 Mbit/s there and 1e+03 Mbit/s back; the slower one counts.
+// a – b"1"  has 1230 Mbit/s there and 1000 Mbit/s back; the slower one counts.
 // board – e was not measured: no way
 using machines = dice::cluster<dice::host<"a", dice::boards::raspberry_pi_4>,
                                dice::host<"b\"1\"\011", dice::boards::raspberry_pi_4>,

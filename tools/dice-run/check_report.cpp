@@ -49,8 +49,7 @@ std::string text_of(const cluster_facts& cluster) {
     const auto name = fmt::format("{} – {}", cluster.hosts[l.a].host, cluster.hosts[l.b].host);
     if (!l.measured()) links.push_back({name, "not measured"});
     else
-      links.push_back({name, fmt::format("{:.3g}", l.mbit_per_s), fmt::format("{:.3g}", l.back_mbit_per_s),
-                       fmt::format("{:.3g} ms", l.us / 1e3)});
+      links.push_back({name, three_digits(l.mbit_per_s), three_digits(l.back_mbit_per_s), three_digits(l.us / 1e3) + " ms"});
   }
   return out + "\n" + dice::text::table_text(std::move(links), 1);
 }

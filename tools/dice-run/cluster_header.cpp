@@ -92,11 +92,8 @@ std::string core_list(const std::vector<core_facts>& cores) {
   return fmt::format("dice::cores<{}>", fmt::join(ids, ", "));
 }
 
-/// Three digits, without an exponent.
-std::string number(double value) { return fmt::format("{:.10g}", std::stod(fmt::format("{:.3g}", value))); }
-
 std::string rates(double gflops, double gbytes_per_s) {
-  return fmt::format("dice::gflops<{}>, dice::gbytes_per_s<{}>", number(gflops), number(gbytes_per_s));
+  return fmt::format("dice::gflops<{}>, dice::gbytes_per_s<{}>", three_digits(gflops), three_digits(gbytes_per_s));
 }
 
 /// Bytes rounded to MiB, so that equal machines are equal.
@@ -217,10 +214,13 @@ std::vector<link_group> groups_of(const std::vector<link_facts>& links) {
 }
 
 std::string connection(const std::string& between, double mbit_per_s, double us) {
-  return fmt::format("dice::connection<{}dice::mbit_per_s<{}>, dice::us<{}>>", between, number(mbit_per_s), number(us));
+  return fmt::format("dice::connection<{}dice::mbit_per_s<{}>, dice::us<{}>>", between, three_digits(mbit_per_s),
+                     three_digits(us));
 }
 
 }  // namespace
+
+std::string three_digits(double value) { return fmt::format("{:.10g}", std::stod(fmt::format("{:.3g}", value))); }
 
 std::string known_board(const host_facts& host) {
   const auto* k = board_of(host);
@@ -256,12 +256,16 @@ std::vector<board_kind> kinds_of(const std::vector<host_facts>& hosts) {
     if (board == nullptr) {
       k.name = k.type = alias;
       k.dice_board = k.hosts.size() == 1 && h.hostname == here.nodename ? "native" : dice_board_of(h);
+      std::string remark;
       if (h.architecture == "x86_64" && !oldest.empty()) {
         k.name = "x86";
-        k.dice_board = oldest < "x86-64-v3" ? oldest : "";  // the default of this board
+        const bool by_default = oldest >= "x86-64-v3";  // the level of dice_add_board(x86)
+        if (!by_default && dice_board_of(h) == oldest)  // a CMakeLists.txt from before this host joined may lack it
+          remark = fmt::format("// CMakeLists.txt needs dice_add_board(x86 DICE_BOARD {}): the level of this PC.\n", oldest);
+        k.dice_board = by_default ? "" : oldest;
       }
-      k.definition = fmt::format("/// {}, {}.\n{}using {} = {};\n", one_line(h.model.empty() ? h.cpu : h.model),
-                                 h.architecture, how_estimated(h), alias, estimated(h, k.name));
+      k.definition = fmt::format("/// {}, {}.\n{}{}using {} = {};\n", one_line(h.model.empty() ? h.cpu : h.model),
+                                 h.architecture, how_estimated(h), remark, alias, estimated(h, k.name));
       if (!h.gpus.empty())
         k.definition = fmt::format("// It also has a GPU, {}: docs/gpu.md says how ranks use it.\n{}", one_line(h.gpus[0]),
                                    k.definition);
@@ -322,8 +326,8 @@ std::string cluster_header(const cluster_facts& cluster) {
     if (!l.measured() && cluster.hosts[l.a].failure.empty() && cluster.hosts[l.b].failure.empty())
       remarks += fmt::format("// {} was not measured: {}\n", pair, one_line(l.failure));
     else if (l.measured() && std::max(l.mbit_per_s, l.back_mbit_per_s) > 1.1 * l.slower())
-      remarks += fmt::format("// {} has {:.3g} Mbit/s there and {:.3g} Mbit/s back; the slower one counts.\n", pair,
-                             l.mbit_per_s, l.back_mbit_per_s);
+      remarks += fmt::format("// {} has {} Mbit/s there and {} Mbit/s back; the slower one counts.\n", pair,
+                             three_digits(l.mbit_per_s), three_digits(l.back_mbit_per_s));
   }
   return out + remarks +
          fmt::format("using machines = dice::cluster<{}>;\n", fmt::join(entries, ",\n                               "));

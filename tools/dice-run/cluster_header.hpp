@@ -24,6 +24,9 @@ struct board_kind {
 /// The kinds of the hosts that were reached, in the order of their first hosts. Names are those of files and packages.
 std::vector<board_kind> kinds_of(const std::vector<host_facts>& hosts);
 
+/// Three digits, without an exponent.
+std::string three_digits(double value);
+
 /// Text as a string literal of C++.
 std::string cpp_string(std::string_view text);
 
