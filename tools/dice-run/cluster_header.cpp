@@ -57,9 +57,28 @@ const known* board_of(const host_facts& h) {
   return found == known_boards().end() ? nullptr : &*found;
 }
 
+std::string dice_board_of(const host_facts& h) {
+  if (h.architecture == "x86_64") {
+    const auto all = [&](std::initializer_list<const char*> flags) {
+      return std::ranges::all_of(flags, [&](const char* f) { return h.has_flag(f); });
+    };
+    // As this_host/instructions.hpp; /proc/cpuinfo calls lzcnt `abm`.
+    if (!all({"cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"})) return "x86-64";
+    if (!all({"abm", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"})) return "x86-64-v2";
+    return all({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}) ? "x86-64-v4" : "x86-64-v3";
+  }
+  static const std::map<unsigned, const char*> cores{{0xd03, "cortex-a53"}, {0xd05, "cortex-a55"}, {0xd07, "cortex-a57"},
+                                                     {0xd08, "cortex-a72"}, {0xd09, "cortex-a73"}, {0xd0a, "cortex-a75"},
+                                                     {0xd0b, "cortex-a76"}, {0xd0c, "neoverse-n1"}};
+  // If cores differ, the one with the fewest instructions; if one is unknown, the compiler's default.
+  unsigned least = 0xfff;
+  for (const auto& c : h.cores) least = std::min(least, c.implementer == 0x41 && cores.contains(c.part) ? c.part : 0);
+  return cores.contains(least) ? fmt::format("-mcpu={}", cores.at(least)) : "generic";
+}
+
 /// Floating-point operations of a core in a cycle: its multiply-adds of vectors, times two.
 int operations_in_a_cycle(const host_facts& h, const core_facts& c) {
-  if (h.architecture == "x86_64") return h.has_flag("avx2") && h.has_flag("fma") ? 32 : h.has_flag("avx") ? 16 : 8;
+  if (h.architecture == "x86_64") return dice_board_of(h) >= "x86-64-v3" ? 32 : 8;  // programs for others use SSE only
   // Arm's larger cores have two units of four numbers (Cortex-A75 to A78, Neoverse N) or four (X1, Neoverse V).
   static const std::vector<unsigned> two{0xd0a, 0xd0b, 0xd0c, 0xd0d, 0xd41, 0xd42, 0xd47, 0xd49}, four{0xd40, 0xd44, 0xd4f};
   if (c.implementer != 0x41) return 8;
@@ -155,25 +174,6 @@ bool alike(const host_facts& a, const host_facts& b) {
   };
   const auto memory = static_cast<double>(a.memory) / static_cast<double>(std::max<std::int64_t>(b.memory, 1));
   return key(a) == key(b) && a.flags == b.flags && memory > 0.95 && memory < 1.05;
-}
-
-std::string dice_board_of(const host_facts& h) {
-  if (h.architecture == "x86_64") {
-    const auto all = [&](std::initializer_list<const char*> flags) {
-      return std::ranges::all_of(flags, [&](const char* f) { return h.has_flag(f); });
-    };
-    // As this_host/instructions.hpp; /proc/cpuinfo calls lzcnt `abm`.
-    if (!all({"cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"})) return "x86-64";
-    if (!all({"abm", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"})) return "x86-64-v2";
-    return all({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}) ? "x86-64-v4" : "x86-64-v3";
-  }
-  static const std::map<unsigned, const char*> cores{{0xd03, "cortex-a53"}, {0xd05, "cortex-a55"}, {0xd07, "cortex-a57"},
-                                                     {0xd08, "cortex-a72"}, {0xd09, "cortex-a73"}, {0xd0a, "cortex-a75"},
-                                                     {0xd0b, "cortex-a76"}, {0xd0c, "neoverse-n1"}};
-  // If cores differ, the one with the fewest instructions; if one is unknown, the compiler's default.
-  unsigned least = 0xfff;
-  for (const auto& c : h.cores) least = std::min(least, c.implementer == 0x41 && cores.contains(c.part) ? c.part : 0);
-  return cores.contains(least) ? fmt::format("-mcpu={}", cores.at(least)) : "generic";
 }
 
 /// Connections that are nearly the same.

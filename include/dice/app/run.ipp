@@ -85,12 +85,13 @@ inline std::string plan_as(const runtime::program& p, const advice::cluster_mode
   std::string out = "dice " + std::string(p.version) + "\n", names;
   for (const auto& level : kernels::cpu_levels()) names += (names.empty() ? "" : ", ") + std::string(level.name);
   if (names.empty()) return out;
+  out += "kernels for " + names;
   try {
-    out += "kernels for " + std::string(kernels::cpu_level_name());
+    const std::string here = kernels::cpu_level_name();
+    return out + (here == names ? "" : "; here " + here) + "\n";
   } catch (const std::exception& e) {
-    return out + "kernels for " + names + ": " + e.what() + "\n";
+    return out + ": " + e.what() + "\n";
   }
-  return out + (kernels::cpu_levels().size() > 1 ? ", of " + names : "") + "\n";
 }
 
 /// The ranks of this process, each in a thread of its own if there are several.
