@@ -118,7 +118,7 @@ DICE_INLINED inline void add_by_vector(vec (&sum)[2][Pixels][Vectors], const til
           continue;
         }
       }
-      for (int k = from; k < to; ++k, weights += block) {
+      const auto channel = [&](int k) DICE_INLINED {
         vec w[Vectors];
         DICE_UNROLL
         for (int v = 0; v < Vectors; ++v) w[v] = load(weights + v / block_vectors * depth + v % block_vectors * width);
@@ -136,7 +136,14 @@ DICE_INLINED inline void add_by_vector(vec (&sum)[2][Pixels][Vectors], const til
           DICE_UNROLL
           for (int v = 0; v < Vectors; ++v) sum[1][p][v] = fma(in, w[v], sum[1][p][v]);
         }
-      }
+        weights += block;
+      };
+      // Whole blocks have a loop of their own, with fewer variables, which registers suffice for: 1×1 convolutions of
+      // ResNet-50 take 3 % less time (Zen 4, AVX-512).
+      if (!pins_products && to - from == Lanes)
+        for (int k = 0; k < Lanes; ++k) channel(k);
+      else
+        for (int k = from; k < to; ++k) channel(k);
     }
   }
 }
