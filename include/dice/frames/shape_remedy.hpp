@@ -37,7 +37,7 @@ inline std::vector<std::int64_t> without_ones(std::span<const std::int64_t> exte
 }
 
 /// Whether the numbers of `found` are whole frames of shape `wanted` with other axes: its last axes have as many numbers as
-/// a sample, but are not the sample's axes in another order.
+/// a sample, but are neither the sample's axes in another order nor several smaller pictures.
 [[gnu::cold]] inline bool has_frames(std::span<const std::int64_t> found, const dice::tensor::shape& wanted) {
   const auto sample = without_ones({wanted.dim + 1, wanted.dim + wanted.rank});
   const std::int64_t numbers = wanted.elements() / wanted[0];
@@ -46,9 +46,10 @@ inline std::vector<std::int64_t> without_ones(std::span<const std::int64_t> exte
     if (last == numbers) {
       const auto axes = without_ones(found.subspan(first));
       const bool other_order = axes != sample && std::is_permutation(axes.begin(), axes.end(), sample.begin(), sample.end());
+      const bool smaller = sample.size() == 3 && axes.size() > 3;
       std::int64_t samples = 1;  // modulo those of a frame
       for (const auto n : found.first(first)) samples = samples * (n % wanted[0]) % wanted[0];
-      if (samples % wanted[0] == 0 && !other_order) return true;
+      if (samples % wanted[0] == 0 && !other_order && !smaller) return true;
     }
     if (first == 0 || found[--first] > numbers / last) return false;
   }
