@@ -80,7 +80,8 @@ class Try(unittest.TestCase):
             subprocess.run([APP, "--transport", "in-process", "--weights", self.weights, "--random", "1", "--frames", "20", "--json",
                             self.folder / "run.json"], env={**os.environ, "DICE_COMPUTE_SLOWER": factor}, check=True, capture_output=True)
             return 1 / json.loads((self.folder / "run.json").read_text())["frames_per_second"]
-        self.assertGreater(seconds("1000"), 20 * seconds("no number"))
+        # The fastest of five: 20 frames take a tenth of a millisecond, and a busy machine takes the core away for longer.
+        self.assertGreater(seconds("1000"), 20 * min(seconds("no number") for _ in range(5)))
 
     @unittest.skipIf(why_no_hosts(), why_no_hosts())
     def test_program_runs_on_emulated_hosts(self):
