@@ -1,17 +1,23 @@
 // The OpenMP team: size, cores, jobs.
 #include <dice/kernels/openmp/detail/parallel.hpp>
+#include <dice/kernels/openmp/stack.hpp>
 #include <dice/kernels/openmp/team.hpp>
 
 #include <gtest/gtest.h>
+
+#include <pthread.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <ctime>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -48,6 +54,36 @@ TEST(team, has_the_size_that_was_set) {
     team::set_threads(0);
     EXPECT_EQ(team::available_threads(), 1);
   });
+}
+
+/// What require_stack() throws in a thread with this much stack; "" if nothing.
+std::string refused(std::size_t stack) {
+  std::string said;
+  pthread_attr_t about;
+  ::pthread_attr_init(&about);
+  void* own = std::aligned_alloc(4096, stack);  // the C library may reuse a larger one
+  ::pthread_attr_setstack(&about, own, stack);
+  const auto body = [](void* to) -> void* {
+    team::set_threads(1);
+    try {
+      team::require_stack();
+    } catch (const std::runtime_error& e) {
+      *static_cast<std::string*>(to) = e.what();
+    }
+    return nullptr;
+  };
+  pthread_t thread{};
+  EXPECT_EQ(::pthread_create(&thread, &about, body, &said), 0);
+  ::pthread_join(thread, nullptr);
+  ::pthread_attr_destroy(&about);
+  std::free(own);
+  return said;
+}
+
+TEST(team, needs_stacks_for_kernels) {
+  EXPECT_EQ(refused(512 << 10), "");
+  EXPECT_EQ(refused(256 << 10).find("kernels need 320 KiB of stack in each thread, but there is one with 2"), 0u)
+      << refused(256 << 10);
 }
 
 TEST(team, tells_when_its_threads_worked) {

@@ -4,6 +4,7 @@
 #include "dice/kernels/accelerator.hpp"
 
 #ifdef DICE_WITH_OPENMP
+#include "dice/kernels/openmp/stack.hpp"
 #include "dice/kernels/openmp/team.hpp"
 #endif
 
@@ -12,9 +13,11 @@
 namespace dice::assembly {
 
 #ifdef DICE_WITH_OPENMP
-/// Gives the calling thread's OpenMP team `threads` threads, or one on each of `cores`.
+/// Gives the calling thread's OpenMP team `threads` threads, or one on each of `cores`. Throws if their stacks are too
+/// small.
 DICE_API void start_team(int threads, std::span<const int> cores) {
   if (cores.empty() || !kernels::team::pin(cores)) kernels::team::set_threads(threads);
+  kernels::team::require_stack();
 }
 DICE_API void watch_team(std::span<kernels::interval> times) { kernels::team::watch(times); }
 DICE_API void keep_team(void (*body)(void*), void* with) { kernels::team::keep(body, with); }

@@ -7,6 +7,7 @@
 #include "dice/kernels/openmp/detail/filter.hpp"
 #include "dice/kernels/openmp/detail/parallel.hpp"
 #include "dice/kernels/openmp/detail/tile.hpp"
+#include "dice/kernels/openmp/stack.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -209,6 +210,7 @@ void multiply_blocks(const tile_block& b, const winograd_product& w, std::int64_
                      std::int64_t first, std::int64_t blocks) {
   constexpr int points = Y::inputs * X::inputs;
   alignas(64) float sums[points * algorithm::winograd::pitch(tile_blocks, algorithm::winograd::max_tiles)];
+  static_assert(sizeof sums + (64 << 10) <= team::least_stack);
   const auto& f = *b.form;
   const auto step = b.tiles() * block, plane = (end - begin) * block;
   const auto from = f.pitch(f.in_blocks(), b.tiles()), to = f.pitch(blocks, end - begin);  // points
