@@ -55,7 +55,8 @@ class Check(Recorded):
         self.assertEqual((found['pi4']['cpu'], found['orin']['tegra'][:5]), ('Cortex-A72', '# R36'))
         self.assertEqual((found['pc']['physical_cores'], len(found['pc']['cores']), found['pc']['memory_bytes']), (4, 8, 16263928 * 1024))
         self.assertEqual((found['pc']['disk_free_bytes'], found['pc']['glibc']), (20000000 * 1024, '2.36'))
-        self.assertEqual((self.said.stderr, self.json['errors'], self.json['folder']), ('', [], str(self.folder / 'not/yet there')))
+        self.assertEqual((self.json['errors'], self.json['warnings'], self.json['folder']), ([], [], str(self.folder / 'not/yet there')))
+        self.assertNotRegex(self.said.stderr, '(?m)^dice-run: (error|warning)')
         header = (self.folder / 'cluster.hpp').read_text()
         for text in ('dice::host<"pi4", dice::boards::raspberry_pi_4>', 'dice::host<"pi5", dice::boards::raspberry_pi_5>',
                      'dice::host<"orin", dice::boards::jetson_orin_nano>',
@@ -317,6 +318,11 @@ class Init(Recorded):
             self.assertEqual(re.findall('dice_add_board.*', lists), lines)
             self.assertEqual(re.findall(r'using (\w+) = dice::board<"x86"', (self.folder / name / 'cluster.hpp').read_text()),
                              [f'board_of_{host}' for host in hosts])
+        # PCs that join a project later: what its CMakeLists.txt may lack.
+        self.check('pc', 'old')
+        self.assertEqual(self.said.stderr, 'dice-run: note: with cluster.hpp, CMakeLists.txt needs dice_add_board(x86 DICE_BOARD x86-64-v2)\n')
+        self.check('pc', 'new')
+        self.assertEqual(self.said.stderr, '')
 
     def test_an_installed_dice_is_named_in_the_readme(self):
         self.hosts(rock=machines.ROCK)

@@ -141,7 +141,11 @@ int check(const common_options& common, const check_options& given) {
   say(text_of(cluster));
   const bool failed = report_findings(findings);
   if (!given.json.empty()) dice::files::write_text(given.json, json_of(cluster, findings));
-  if (!given.cluster.empty()) dice::files::write_text(given.cluster, cluster_header(cluster));
+  if (!given.cluster.empty()) {
+    dice::files::write_text(given.cluster, cluster_header(cluster));
+    for (const auto& line : board_lines(kinds_of(cluster.hosts)))
+      report("note", fmt::format("with {}, CMakeLists.txt needs {}", given.cluster, line));
+  }
   return failed ? 1 : 0;
 }
 

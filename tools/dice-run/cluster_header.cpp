@@ -283,6 +283,26 @@ std::vector<board_kind> kinds_of(const std::vector<host_facts>& hosts) {
   return out;
 }
 
+std::vector<std::string> board_lines(const std::vector<board_kind>& kinds) {
+  static const std::map<std::string, std::string> defaults{{"raspberry_pi_4", "rpi4"},
+                                                           {"raspberry_pi_5", "rpi5"},
+                                                           {"jetson_nano", "jetson_nano"},
+                                                           {"jetson_tx2", "jetson_tx2"},
+                                                           {"jetson_xavier_nx", "-march=armv8.2-a"},
+                                                           {"jetson_orin_nano", "jetson_orin"}};
+  utsname here{};
+  ::uname(&here);
+  std::vector<std::string> out;
+  for (const auto& k : kinds) {
+    const bool has_default = k.dice_board.empty();
+    if (has_default && std::string_view(here.machine) != "aarch64") continue;
+    auto line = fmt::format("dice_add_board({} DICE_BOARD {}{})", k.name, has_default ? defaults.at(k.name) : k.dice_board,
+                            k.cross ? " TOOLCHAIN aarch64-linux-gnu.cmake" : "");
+    if (std::ranges::count(out, line) == 0) out.push_back(std::move(line));  // one of another amount of memory
+  }
+  return out;
+}
+
 std::string cpp_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text)

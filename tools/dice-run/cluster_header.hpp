@@ -24,6 +24,9 @@ struct board_kind {
 /// The kinds of the hosts that were reached, in the order of their first hosts. Names are those of files and packages.
 std::vector<board_kind> kinds_of(const std::vector<host_facts>& hosts);
 
+/// What CMakeLists.txt needs for these kinds: a dice_add_board(…) for each whose default does not fit.
+std::vector<std::string> board_lines(const std::vector<board_kind>& kinds);
+
 /// Three digits, without an exponent.
 std::string three_digits(double value);
 

@@ -12,14 +12,12 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include <sys/utsname.h>
 #include <unistd.h>
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <tuple>
 #include <vector>
@@ -142,21 +140,7 @@ std::string cmake_string(const std::string& text) {
 std::string lists_text(const init_options& given, const std::string& network, const std::string& model,
                        const std::vector<board_kind>& kinds) {
   std::string boards;
-  utsname here{};
-  ::uname(&here);
-  for (const auto& k : kinds) {
-    if (boards.find(fmt::format("({} ", k.name)) != std::string::npos) continue;  // of another amount of memory
-    const bool has_default = k.dice_board.empty();
-    if (has_default && std::string_view(here.machine) != "aarch64") continue;
-    static const std::map<std::string, std::string> defaults{{"raspberry_pi_4", "rpi4"},
-                                                             {"raspberry_pi_5", "rpi5"},
-                                                             {"jetson_nano", "jetson_nano"},
-                                                             {"jetson_tx2", "jetson_tx2"},
-                                                             {"jetson_xavier_nx", "-march=armv8.2-a"},
-                                                             {"jetson_orin_nano", "jetson_orin"}};
-    boards += fmt::format("dice_add_board({} DICE_BOARD {}{})\n", k.name, has_default ? defaults.at(k.name) : k.dice_board,
-                          k.cross ? " TOOLCHAIN aarch64-linux-gnu.cmake" : "");
-  }
+  for (const auto& line : board_lines(kinds)) boards += line + "\n";
   if (!boards.empty()) boards = "# How programs for the boards of cluster.hpp are compiled.\n" + boards;
   std::string sizes;
   for (const auto& input : given.inputs) sizes += " INPUT " + cmake_string(input);
