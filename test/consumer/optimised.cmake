@@ -1,6 +1,8 @@
-# cmake -DPROJECT=… -DFOLDER=… -DGENERATOR=… -DOPTIONS=option;… -P optimised.cmake: whatever a project's build type is, the
-# last -O of each file of dice's library optimises; and of several types in one build, each has kernels of its own. The project is
-# only configured.
+# cmake -DPROJECT=… -DFOLDER=… -DGENERATOR=… -DOPTIONS=option;… [-DLEVELS=board] -P optimised.cmake: whatever a project's build type
+# is, the last -O of each file of dice's library optimises; of several types in one build, each has kernels of its own; and a library
+# with kernels for two levels of CPUs, as of the board LEVELS, chooses one. The project is only configured.
+file(WRITE "${FOLDER}/subject.hpp" "")
+list(APPEND OPTIONS "-DHEADER=${FOLDER}/subject.hpp")
 foreach(type IN ITEMS "" Debug None MinSizeRel)
   execute_process(COMMAND "${CMAKE_COMMAND}" -S "${PROJECT}" -B "${FOLDER}" -G "${GENERATOR}" "-DCMAKE_BUILD_TYPE=${type}" ${OPTIONS}
     OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
@@ -29,8 +31,17 @@ if(GENERATOR STREQUAL "Ninja")
     OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
   foreach(type IN ITEMS Debug Release)
     file(READ "${FOLDER}/several/CMakeFiles/impl-${type}.ninja" rules)
-    if(rules MATCHES "kernels_0" AND NOT rules MATCHES "\nbuild [^\n ]*${type}/dice_library_kernels_0\\.o ")
-      message(FATAL_ERROR "the build of ${type} does not make kernels of its own")
+    if(rules MATCHES "kernels_0" AND NOT rules MATCHES "\nbuild [^\n ]*${type}/dice_library_kernels_0\\.o [^\n]*: [^\n]*${type}/src/openmp\\.cpp\\.o")
+      message(FATAL_ERROR "the build of ${type} does not make kernels of its own, whenever their files have been compiled")
     endif()
   endforeach()
+endif()
+# With kernels for two levels, there are the functions that choose one.
+if(LEVELS)
+  execute_process(COMMAND "${CMAKE_COMMAND}" -S "${PROJECT}" -B "${FOLDER}/levels" -G "${GENERATOR}" ${OPTIONS} -DDICE_BOARD=${LEVELS}
+    OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+  file(READ "${FOLDER}/levels/compile_commands.json" commands)
+  if(commands MATCHES "kernels_1" AND NOT commands MATCHES "DICE_LEVELS=2 [^\n]*/src/openmp_levels\\.cpp")
+    message(FATAL_ERROR "the library for ${LEVELS} has two levels, but nothing that chooses one")
+  endif()
 endif()
