@@ -230,6 +230,19 @@ TEST(parts, convolutions) {
   }
 }
 
+// Pixels of a depthwise convolution that begin within a row, whose activation is applied to the output.
+TEST(parts, columns_that_are_finished_in_the_output) {
+  auto p = make(ops::conv{.channels = 18, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .group = 18}, {{1, 18, 5, 20}},
+                {{18, 1, 3, 3}});
+  p.layout = tensor::layout::blocked;
+  auto left = tensor::whole(p.result()), right = left;
+  left.end[3] = right.begin[3] = 11;
+  auto apart = p;
+  apart.regions = {left, right};
+  EXPECT_TRUE(
+      same(compute<kernels::openmp::backend>(apart, ops::sigmoid{}), compute<kernels::openmp::backend>(p, ops::sigmoid{})));
+}
+
 template <class Op> void compare_pools(Op op, random_numbers& number) {
   const shape in{number(1, 2), number(3, 130), number(1, 30), number(1, 30)};
   for (std::size_t i = 0; i < 2; ++i) {

@@ -245,6 +245,7 @@ TEST(team, meets_at_barriers) {
 
 TEST(team, inside_a_job_is_of_one_thread) {
   both(2, [] {
+    omp_set_max_active_levels(2);  // as a program or OMP_MAX_ACTIVE_LEVELS may: regions could be nested
     std::array<std::atomic<int>, 2> calls{};
     team::run(2, [&](std::int64_t outer, std::int64_t) {
       team::run(2, [&](std::int64_t t, std::int64_t n) {
