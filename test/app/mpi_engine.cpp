@@ -120,6 +120,15 @@ void give_options(bool checks) {
   throw std::runtime_error("an engine checked numbers in one process only");
 }
 
+/// An engine in given ranks refuses a level of CPUs that the program has not.
+void give_level(const boost::mpi::communicator& ranks) {
+  const toy::program toy(toy::diamond(), {0, 0, 0, 0, 0, 1, 1, 1, 1, 1}, 4);
+  ::setenv("DICE_CPU_LEVEL", "x86-64-v9", 1);
+  const auto error = test::error_of([&] { dice::job::stream_job(toy.view(), {}, ranks); });
+  ::unsetenv("DICE_CPU_LEVEL");
+  require(error.find("DICE_CPU_LEVEL is 'x86-64-v9'") != std::string::npos, error.c_str());
+}
+
 /// Two processes have weights of different trainings: both get an error.
 void give_weights(char training) {
   toy::program toy(toy::diamond(), {0, 0, 0, 0, 0, 1, 1, 1, 1, 1}, 4);
@@ -180,7 +189,7 @@ int main(int argc, char** argv) {
       return 0;
     }
     if (argc > 1 && std::string(argv[1]) == "options")
-      return give_options(world.rank() == 0), give_weights(world.rank() == 0 ? 'a' : 'b'), 0;
+      return give_level(world), give_options(world.rank() == 0), give_weights(world.rank() == 0 ? 'a' : 'b'), 0;
     if (argc > 1) {
       for (const int first : {0, 1}) give_mappings(world.rank() == first);
       return 0;
