@@ -64,6 +64,8 @@ TEST(report, latency_and_speed) {
   EXPECT_EQ(r.ranks[1].bytes_sent, 42);
   EXPECT_EQ(r.ranks[1].planned_bytes, 8);
   EXPECT_EQ(r.ranks[1].host, "b");
+  EXPECT_EQ(r.ranks[0].kernels, "");  // its layers are computed by a GPU
+  EXPECT_EQ(r.ranks[1].kernels, kernels::cpu_level_name());
   EXPECT_NE(report::summary_table(r).find("rank 0 on GPU X: 30.0 MiB of its memory, 500.0 MiB more for CUDA's libraries; "
                                           "2048.0 KiB of pinned host memory\n"),
             std::string::npos);
