@@ -20,7 +20,9 @@ endif()
 execute_process(COMMAND "${CMAKE_COMMAND}" -E env LC_ALL=C "${CMAKE_CXX_COMPILER}" ${CMAKE_CXX_COMPILER_ARG1} ${dice_flags} ${dice_cpu_flags}
   -std=c++20 -w -dM -E "${CMAKE_BINARY_DIR}/CMakeFiles/dice_macros.cpp" OUTPUT_VARIABLE dice_macros ERROR_VARIABLE dice_failure RESULT_VARIABLE dice_failed)
 if(dice_failed)
-  message(FATAL_ERROR "dice: the compiler '${CMAKE_CXX_COMPILER}' does not say what it is (-dM -E):\n${dice_failure}")
+  string(JOIN " " dice_flags ${dice_flags} ${dice_cpu_flags})
+  message(FATAL_ERROR "dice: the compiler '${CMAKE_CXX_COMPILER}' does not say what it is (-dM -E); its flags are '${dice_flags}' "
+    "(CMAKE_CXX_FLAGS and DICE_BOARD=${DICE_BOARD}):\n${dice_failure}")
 endif()
 # Macros that depend on optimisation or do not matter are left out; sorted, since their order depends on the folder's name.
 string(REGEX REPLACE "#define (__OPTIMIZE__|__OPTIMIZE_SIZE__|__NO_INLINE__|__USE_EXTERN_INLINES|__USE_FORTIFY_LEVEL|_FORTIFY_SOURCE|NDEBUG)[^\n]*\n"

@@ -99,13 +99,17 @@ TEST(frame_check, refuses_bytes_and_integers) {
 TEST(frame_check, says_what_is_not_finite) {
   frame f(size, 1);
   f[17] = nan;
-  f[90] = -inf;
+  f[90] = f[91] = f[92] = f[93] = -inf;
   EXPECT_EQ(
       told(f),
-      "here, frame 0: 2 of its 4800 numbers are NaN or infinite, first number 17, nan; frames are float32 numbers as the "
+      "here, frame 0: 5 of its 4800 numbers are NaN or infinite, first number 17, nan; frames are float32 numbers as the "
       "model expects them, not bytes: convert pictures first (NumPy: x.astype(np.float32) / 255), or give --any-numbers "
       "if these numbers are right");
-  f[17] = 1;
+  f[17] = 1;  // too few for bytes
+  EXPECT_EQ(told(f),
+            "here, frame 0: 4 of its 4800 numbers are NaN or infinite, first number 90, -inf; correct the frame, or give "
+            "--any-numbers if these numbers are right");
+  f[91] = f[92] = f[93] = 1;
   EXPECT_TRUE(has(told(f), ": 1 of its 4800 numbers is NaN or infinite, first number 90, -inf; "));
   // Only in the first frame, whatever that tells.
   EXPECT_EQ(told({frame(size, 1), f}), "none");

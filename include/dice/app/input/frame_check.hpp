@@ -36,8 +36,9 @@ class frame_check {
     if (why.empty()) why = like_bytes(frame);
     if (why.empty()) why = not_of_type(frame);
     if (!why.empty())
-      throw files::error(from + ", frame " + std::to_string(frames_) + ": " + why + "; frames are float32 numbers " +
-                         remedy() + ", or give --any-numbers if these numbers are right");
+      throw files::error(from + ", frame " + std::to_string(frames_) + ": " + why + "; " +
+                         (few_ ? "correct the frame" : "frames are float32 numbers " + remedy()) +
+                         ", or give --any-numbers if these numbers are right");
     ++frames_;
     for (const float x : frame) done_ = done_ || x != frame[0];
   }
@@ -51,7 +52,7 @@ class frame_check {
 
   static std::string number(float x) { return text::number_text(x, "%.3g"); }
 
-  static std::string not_finite(std::span<const float> frame) {
+  std::string not_finite(std::span<const float> frame) {
     std::size_t n = 0, first = 0;
     for (std::size_t i = frame.size(); i-- > 0;)
       if (!std::isfinite(frame[i])) {
@@ -59,6 +60,8 @@ class frame_check {
         ++n;
       }
     if (n == 0) return {};
+    // Of bytes that are read as float32, one in 256 is not finite.
+    few_ = n * 1000 < frame.size() && like_bytes(frame).empty();
     return std::to_string(n) + " of its " + std::to_string(frame.size()) + " numbers " + (n == 1 ? "is" : "are") +
            " NaN or infinite, first number " + std::to_string(first) + ", " + number(frame[first]);
   }
@@ -113,6 +116,7 @@ class frame_check {
   const dice::tensor::number as_;
   const bool finite_;  ///< whether --check-numbers does not look for these numbers anyway
   bool done_;
+  bool few_ = false;  ///< numbers of the first frame are not finite, and the others could be right
   std::int64_t frames_ = 0;
 };
 
