@@ -404,6 +404,8 @@ class Scripts(unittest.TestCase):
         self.assertEqual(said, ' '.join(f'{name}={options}' for name, options in expected.items()))
         for words, message in (('pc DICE_BORD x', "dice_add_board: 'DICE_BORD;x' is unknown, or lacks a value. Usage: dice_add_board(NAME"),
                                ('pc TOOLCHAIN', "dice_add_board: 'TOOLCHAIN' is unknown, or lacks a value."),
+                               ('pc DICE_BOARD ""', "dice_add_board(pc): DICE_BOARD is one board, not ''"),
+                               ('pc DICE_BOARD "x86-64;armv8"', "dice_add_board(pc): DICE_BOARD is one board, not 'x86-64;armv8'"),
                                ('a/b', "dice_add_board: 'a/b' cannot be the name of a folder; use letters, digits and . _ -"),
                                ('.a', "dice_add_board: '.a' cannot be the name of a folder"),
                                ('pc TOOLCHAIN none', "dice_add_board(pc): there is no toolchain file 'none'")):
