@@ -447,11 +447,15 @@ dice_add_deployment(my-net NETWORK my_net PLAN plan.hpp)
         subprocess.run([COMPILER, '-shared', '-fPIC', '-o', self.folder / 'arm.so', self.folder / 'arm.cpp'], check=True)
         jetson = {**machines.ORIN, 'compatible': '', 'mpi': '4.1.4'}
         self.hosts(pi4=machines.PI4, pi4small={**machines.PI4, 'memory': 1900000}, pi5=machines.PI5, orin=jetson, rock=machines.ROCK, pc=machines.PC,
+                   newer={**machines.PC, 'memory': 4000000},
                    nano={**jetson, 'model': 'NVIDIA Jetson Nano Developer Kit\0'}, tx2={**jetson, 'model': 'NVIDIA Jetson TX2 Developer Kit\0'},
                    xavier={**jetson, 'model': 'NVIDIA Jetson Xavier NX Developer Kit\0'})
         with unittest.mock.patch.dict(os.environ, {'LD_PRELOAD': str(self.folder / 'arm.so'), 'ASAN_OPTIONS': 'verify_asan_link_order=0'}):
             self.init('mine', '--hosts', 'pi4,pi4small,pi5,orin,rock,nano,tx2,xavier')
             self.assertIn('pc: this machine does not compile for x86_64', self.init('other', '--hosts', 'pi4,pc', code=1).stderr)
+            for pcs in 'pc', 'pc,newer':
+                said = self.run_tool('check', '--hosts', f'pi4,{pcs}', '--no-links', '--cluster', 'cluster.hpp').stderr
+                self.assertEqual([line for line in said.splitlines() if 'needs' in line], ['dice-run: note: with cluster.hpp, CMakeLists.txt needs dice_add_board(raspberry_pi_4 DICE_BOARD rpi4)'])
         lists = (self.folder / 'mine/CMakeLists.txt').read_text()
         boards = {'raspberry_pi_4': 'rpi4', 'raspberry_pi_5': 'rpi5', 'jetson_orin_nano': 'jetson_orin', 'board_of_rock': '-mcpu=cortex-a53',
                   'jetson_nano': 'jetson_nano', 'jetson_tx2': 'jetson_tx2', 'jetson_xavier_nx': '-march=armv8.2-a'}

@@ -250,6 +250,7 @@ std::vector<board_kind> kinds_of(const std::vector<host_facts>& hosts) {
     // Some of them may have been busy with other work.
     for (const auto i : k.hosts) h.fill_gbytes_per_s = std::max(h.fill_gbytes_per_s, hosts[i].fill_gbytes_per_s);
     k.cross = h.architecture != here.machine;
+    k.foreign = k.cross && h.architecture != "aarch64";
     auto alias = identifier(h.host);
     while (taken(alias)) alias += "_";
     const auto* board = board_of(h);
@@ -295,6 +296,7 @@ std::vector<std::string> board_lines(const std::vector<board_kind>& kinds) {
   std::vector<std::string> out;
   for (const auto& k : kinds) {
     const bool has_default = k.dice_board.empty();
+    if (k.foreign) continue;
     if (has_default && std::string_view(here.machine) != "aarch64") continue;
     auto line = fmt::format("dice_add_board({} DICE_BOARD {}{})", k.name, has_default ? defaults.at(k.name) : k.dice_board,
                             k.cross ? " TOOLCHAIN aarch64-linux-gnu.cmake" : "");

@@ -18,13 +18,15 @@ struct board_kind {
   std::string definition;          ///< of this alias, with comments; or ""
   std::string dice_board;          ///< for dice_add_board: DICE_BOARD; "" if it has defaults that fit
   bool cross = false;              ///< needs another compiler than this machine's
+  bool foreign = false;            ///< and is not 64-bit ARM: this machine does not compile for it
   std::vector<std::size_t> hosts;  ///< by their numbers
 };
 
 /// The kinds of the hosts that were reached, in the order of their first hosts. Names are those of files and packages.
 std::vector<board_kind> kinds_of(const std::vector<host_facts>& hosts);
 
-/// What CMakeLists.txt needs for these kinds: a dice_add_board(…) for each whose default does not fit.
+/// What CMakeLists.txt needs for these kinds: a dice_add_board(…) for each whose default does not fit. Foreign ones have
+/// none.
 std::vector<std::string> board_lines(const std::vector<board_kind>& kinds);
 
 /// Three digits, without an exponent.

@@ -303,7 +303,7 @@ int init(const common_options& common, init_options given) {
   const auto header = cluster_header(cluster);
   const auto kinds = kinds_of(cluster.hosts);
   for (const auto& k : kinds)
-    if (k.cross && cluster.hosts[k.hosts.front()].architecture != "aarch64")
+    if (k.foreign)
       throw run_error(
           fmt::format("{}: this machine does not compile for {}; run dice-run init on a machine of this architecture",
                       cluster.hosts[k.hosts.front()].host, cluster.hosts[k.hosts.front()].architecture));
