@@ -43,16 +43,18 @@ struct scratch {
   }
 };
 
-app::picture_form form(tensor::shape one, app::options o = {}) { return app::form_of(one, "input 'x'", o); }
+frames::picture_form form(tensor::shape one, frames::picture_settings o = {}) {
+  return frames::form_of(one, "input 'x'", o);
+}
 
-std::vector<float> picture(const std::string& path, const app::picture_form& f) {
+std::vector<float> picture(const std::string& path, const frames::picture_form& f) {
   std::vector<float> out(static_cast<std::size_t>(f.elements()), -1000);
   app::read_picture(path, f, out.data());
   return out;
 }
 
 /// What reading the picture throws, or "".
-std::string error_of(const std::string& path, const app::picture_form& f) {
+std::string error_of(const std::string& path, const frames::picture_form& f) {
   try {
     picture(path, f);
     return {};
@@ -69,28 +71,28 @@ TEST(pictures, are_as_pillow_makes_them) {
   struct {
     const char *file, *reference;
     tensor::shape one;
-    app::resize_mode resize;
+    frames::fit_mode fit;
     double tolerance;  // for samples from 0 to 255: Pillow rounds to integers twice, other JPEG decoders round differently
   } const cases[] = {
-      {"colour.png", "as_it_is", {1, 3, 36, 46}, app::resize_mode::none, 0.001},
-      {"interlaced.png", "as_it_is", {1, 3, 36, 46}, app::resize_mode::crop, 0.001},
-      {"transparent.png", "as_it_is", {1, 3, 36, 46}, app::resize_mode::fit, 0.001},
-      {"deep.png", "as_it_is", {1, 3, 36, 46}, app::resize_mode::crop, 1},
-      {"colour.jpg", "jpeg", {1, 3, 36, 46}, app::resize_mode::crop, 2.01},
-      {"progressive.jpg", "progressive", {1, 3, 36, 46}, app::resize_mode::crop, 2.01},
-      {"colour.png", "crop", {1, 3, 16, 16}, app::resize_mode::crop, 1.01},
-      {"deep.png", "crop", {1, 3, 16, 16}, app::resize_mode::crop, 2.01},
-      {"palette.png", "palette", {1, 3, 16, 16}, app::resize_mode::crop, 1.01},
-      {"colour.png", "grow", {1, 3, 48, 48}, app::resize_mode::crop, 1.01},
-      {"colour.png", "stretch", {1, 3, 16, 16}, app::resize_mode::stretch, 1.01},
-      {"colour.png", "to_grey", {1, 1, 16, 16}, app::resize_mode::crop, 2.01},
-      {"deep.png", "to_grey", {1, 1, 16, 16}, app::resize_mode::crop, 2.01},
-      {"grey.png", "to_grey", {1, 1, 16, 16}, app::resize_mode::crop, 1.01},
-      {"grey.png", "to_colour", {1, 3, 16, 16}, app::resize_mode::crop, 1.01},
+      {"colour.png", "as_it_is", {1, 3, 36, 46}, frames::fit_mode::none, 0.001},
+      {"interlaced.png", "as_it_is", {1, 3, 36, 46}, frames::fit_mode::crop, 0.001},
+      {"transparent.png", "as_it_is", {1, 3, 36, 46}, frames::fit_mode::letterbox, 0.001},
+      {"deep.png", "as_it_is", {1, 3, 36, 46}, frames::fit_mode::crop, 1},
+      {"colour.jpg", "jpeg", {1, 3, 36, 46}, frames::fit_mode::crop, 2.01},
+      {"progressive.jpg", "progressive", {1, 3, 36, 46}, frames::fit_mode::crop, 2.01},
+      {"colour.png", "crop", {1, 3, 16, 16}, frames::fit_mode::crop, 1.01},
+      {"deep.png", "crop", {1, 3, 16, 16}, frames::fit_mode::crop, 2.01},
+      {"palette.png", "palette", {1, 3, 16, 16}, frames::fit_mode::crop, 1.01},
+      {"colour.png", "grow", {1, 3, 48, 48}, frames::fit_mode::crop, 1.01},
+      {"colour.png", "stretch", {1, 3, 16, 16}, frames::fit_mode::stretch, 1.01},
+      {"colour.png", "to_grey", {1, 1, 16, 16}, frames::fit_mode::crop, 2.01},
+      {"deep.png", "to_grey", {1, 1, 16, 16}, frames::fit_mode::crop, 2.01},
+      {"grey.png", "to_grey", {1, 1, 16, 16}, frames::fit_mode::crop, 1.01},
+      {"grey.png", "to_colour", {1, 3, 16, 16}, frames::fit_mode::crop, 1.01},
   };
   for (const auto& c : cases) {
-    app::options o;
-    o.resize = c.resize;
+    frames::picture_settings o;
+    o.fit = c.fit;
     const auto f = form(c.one, o);
     const auto found = picture(folder + c.file, f);
     const auto expected = frames::read_frames(folder + c.reference + ".npy", c.one, "reference");
@@ -105,7 +107,7 @@ TEST(pictures, are_as_pillow_makes_them) {
 }
 
 TEST(pictures, layouts_and_numbers) {
-  app::options o;
+  frames::picture_settings o;
   o.mean = {0.5f, 0.25f, 0.125f};
   o.deviation = {0.5f};
   const auto first = picture(folder + "colour.png", form({1, 3, 16, 12}, o));
@@ -124,15 +126,15 @@ TEST(pictures, layouts_and_numbers) {
 }
 
 TEST(pictures, sizes) {
-  const auto placed = [](int width, int height, int to_width, int to_height, app::resize_mode m) {
-    app::picture_form f;
+  const auto placed = [](int width, int height, int to_width, int to_height, frames::fit_mode m) {
+    frames::picture_form f;
     f.width = to_width;
     f.height = to_height;
-    f.resize = m;
-    const auto [x, y] = app::detail::axes_of(width, height, f);
+    f.fit = m;
+    const auto [x, y] = frames::axes_of(width, height, f);
     return std::array{x.scaled, x.skipped(), x.margin(), y.scaled, y.skipped(), y.margin()};
   };
-  using enum app::resize_mode;
+  using enum frames::fit_mode;
   using a = std::array<int, 6>;
   EXPECT_EQ(placed(500, 375, 224, 224, crop),
             (a{341, 58, 0, 256, 16, 0}));  // as torchvision: int(256 · 500 / 375), round(58.5)
@@ -140,14 +142,14 @@ TEST(pictures, sizes) {
   EXPECT_EQ(placed(224, 224, 224, 224, crop), (a{224, 0, 0, 224, 0, 0}));  // unchanged
   EXPECT_EQ(placed(448, 100, 320, 160, crop), (a{819, 250, 0, 183, 12, 0}));
   EXPECT_EQ(placed(500, 375, 224, 100, stretch), (a{224, 0, 0, 100, 0, 0}));
-  EXPECT_EQ(placed(500, 375, 224, 224, fit), (a{224, 0, 0, 168, 0, 28}));
-  EXPECT_EQ(placed(65535, 1, 224, 224, fit), (a{224, 0, 0, 1, 0, 111}));
+  EXPECT_EQ(placed(500, 375, 224, 224, letterbox), (a{224, 0, 0, 168, 0, 28}));
+  EXPECT_EQ(placed(65535, 1, 224, 224, letterbox), (a{224, 0, 0, 1, 0, 111}));
   EXPECT_EQ(placed(1, 65535, 224, 224, crop)[3], 256 * 65535);
 }
 
-TEST(pictures, fit_has_black_borders) {
-  app::options o;
-  o.resize = app::resize_mode::fit;
+TEST(pictures, letterbox_has_black_borders) {
+  frames::picture_settings o;
+  o.fit = frames::fit_mode::letterbox;
   o.mean = {0};
   o.deviation = {1};
   const auto f = form({1, 3, 64, 32}, o);  // 46×36 becomes 32×25
@@ -168,20 +170,20 @@ TEST(pictures, resizing_keeps_what_is_plain) {
   };
   for (int i = 0; i < 200; ++i) {
     const int width = side(65535), height = side(std::min(65535, 300'000 / width + 1));
-    app::picture_form f;
+    frames::picture_form f;
     f.channels = 1;
     f.width = side(100);
     f.height = side(100);
-    f.resize = i % 2 ? app::resize_mode::crop : app::resize_mode::stretch;
+    f.fit = i % 2 ? frames::fit_mode::crop : frames::fit_mode::stretch;
     const std::vector<std::uint16_t> plain(static_cast<std::size_t>(width) * static_cast<std::size_t>(height), 13107);
     std::vector<float> to(static_cast<std::size_t>(f.elements()), -1);
-    app::detail::write_samples(plain.data(), width, height, f, to.data());
+    frames::picture_scaler(width, height, f).write(plain.data(), 1.0f / 65535, to.data());
     for (float x : to) ASSERT_NEAR(x, 0.2f, 1e-5f) << width << "×" << height << " to " << f.width << "×" << f.height;
   }
 }
 
 TEST(pictures, that_fit_no_input) {
-  const auto refusal = [](tensor::shape one, const app::options& o) {
+  const auto refusal = [](tensor::shape one, const frames::picture_settings& o) {
     try {
       form(one, o);
       return std::string();
@@ -189,7 +191,7 @@ TEST(pictures, that_fit_no_input) {
       return std::string(e.what());
     }
   };
-  app::options o;
+  frames::picture_settings o;
   EXPECT_TELLS(refusal({1, 10}, o), "input 'x', float32 (1, 10): they need channels, height and width");
   EXPECT_TELLS(refusal({1, 224, 224, 3}, o),
                "it has 224 channels, but pictures give 1 or 3; if channels come last, use --layout nhwc");
@@ -197,10 +199,10 @@ TEST(pictures, that_fit_no_input) {
   o.mean = {1, 2, 3};
   EXPECT_TELLS(refusal({1, 1, 8, 8}, o), "--mean gives 3 numbers");
   EXPECT_EQ(refusal({3, 8, 8}, o), "");
-  o.resize = app::resize_mode::none;
+  o.fit = frames::fit_mode::none;
   const auto text = error_of(folder + "colour.png", form({1, 3, 8, 8}, o));
   EXPECT_TELLS(text, "colour.png' has 46×36 pixels, but the input has 8×8");
-  EXPECT_TELLS(text, "--resize");
+  EXPECT_TELLS(text, "--fit crop, stretch or letterbox");
 }
 
 TEST(pictures, that_are_damaged) {
@@ -311,8 +313,8 @@ TEST(input_files, of_bytes) {
   all.read(1, bytes.data());
   EXPECT_GT(std::ranges::max(bytes), 100);
   app::options plain;
-  plain.mean = {0};
-  plain.deviation = {1};
+  plain.picture.mean = {0};
+  plain.picture.deviation = {1};
   app::input_files samples({1, 3, 16, 16}, "input 'x'", plain, number::uint8);  // as the options say
   samples.add(folder + "colour.png");
   samples.read(0, read.data());

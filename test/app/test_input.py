@@ -84,7 +84,7 @@ class Pictures(Case):
     def test_names_come_with_the_answers(self):
         for by in self.ways():
             for more in ([], ["--gather"]):
-                done = self.start(DIGITS, "--input", "pictures", "--top", 1, "--labels", self.labels, "--resize", "stretch",
+                done = self.start(DIGITS, "--input", "pictures", "--top", 1, "--labels", self.labels, "--fit", "stretch",
                                   "--frames", 18, *more, by=by)
                 self.assert_done(done)
                 found = [line.split() for line in done.stdout.decode().splitlines() if line.startswith("frame ")]
@@ -116,11 +116,11 @@ class Pictures(Case):
         self.assert_fails(self.start(DIGITS, "--input", "pictures/00.png", "--input", "flip.png"), 1, "frame 1, layer 'picture': 'flip.png'",
                           "a checksum is wrong")
         self.assert_fails(self.start(DIGITS, "--input", "text.jpg"), 1, "'text.jpg' is neither a .npy file nor a JPEG or PNG picture")
-        self.assert_fails(self.start(DIGITS, "--input", "pictures", "--resize", "none"), 1, "'pictures/01.png' has 16×16 pixels")
+        self.assert_fails(self.start(DIGITS, "--input", "pictures", "--fit", "none"), 1, "'pictures/01.png' has 16×16 pixels")
         self.assert_fails(self.start(DIGITS, "--input", "pictures", "--layout", "nhwc"), 1, "(1, 1, 8, 8): it has 8 channels")
         self.assert_fails(self.start(DIGITS, "--input", EXAMPLE / "digits_in.npy", "--mean", "0.5"), 2, "no input has any")
         for option, value, text in [("--mean", "1,2", "'1,2' is not a number from -3.4e38 to 3.4e38, or three"), ("--mean", "x", "'x' is not a number"), ("--std", "0", "from 1.18e-38"),
-                                    ("--std", "1,-1,1", "'1,-1,1' is not a number from 1.18e-38"), ("--layout", "chw", "neither"), ("--resize", "big", "crop, stretch"),
+                                    ("--std", "1,-1,1", "'1,-1,1' is not a number from 1.18e-38"), ("--layout", "chw", "neither"), ("--fit", "big", "crop, stretch"),
                                     ("--mean", "nan", "not a number"), ("--std", "inf", "not a number")]:
             self.assert_fails(self.start(DIGITS, "--input", "pictures", option, value), 2, option, text)
         subprocess.run([TOY, "--write-weights", self.folder / "toy.safetensors"], check=True)
@@ -303,7 +303,7 @@ class StandardInput(Case):
         given = (self.folder / "in.npy").read_bytes()
         for by in self.ways():
             self.assert_fails(self.stream("--output", "out.npy", given=given, owner=self.OWNERS[0], by=by), 1,
-                              "the standard input is a .npy file, but --input - takes only the numbers after its header of 128 bytes",
+                              "the standard input is a .npy file, but a stream has only the numbers after its header of 128 bytes",
                               "--input FILE, or leave out the header: tail -c +129 FILE")
         self.assertFalse((self.folder / "out.npy").exists())
         header = 100_000  # of version 2
@@ -333,13 +333,16 @@ class StandardInput(Case):
                 self.assertEqual(p.wait(LIMIT), 1)
 
     def test_refusals(self):
-        for arguments, text in [(["--warmup", "1"], "--warmup"), (["--gather"], "--gather"), (["--input", "in.npy"], "omit the other --input"),
-                                (["--resize", "fit"], "--resize")]:
-            self.assert_fails(self.stream(*arguments), 2, "--input -:", text)
+        for arguments, text in [(["--warmup", "1"], "frames come as a stream, each only once, so none can be for warm-up"),
+                                (["--gather"], "frames come as a stream, and results are written as they come"), (["--explain"], "needs a fixed number"),
+                                (["--fit", "letterbox"], "float32 frames already have the input's form"), (["--layout", "nhwc"], "--frames-as"),
+                                (["--restart-source", "1"], "the standard input cannot be started again")]:
+            self.assert_fails(self.stream(*arguments), 2, text)
+        self.assert_fails(self.stream("--input", "in.npy"), 1, "input 'in.0' is a stream and cannot have other frames, too")
         self.assert_fails(self.stream("--mean", "0.5"), 1, "(2, 32): they need channels")
         subprocess.run([TOY, "--write-weights", self.folder / "toy.safetensors"], env={**os.environ, "TOY_NET": "two"}, check=True)
-        done = self.start(TOY, "--input", "in.0=-", "--input", "in.1=in.npy", ranks=1, env={**os.environ, "TOY_NET": "two"})
-        self.assert_fails(done, 2, "--input -:", "one input")
+        done = self.start(TOY, "--input", "in.0=-", "--input", "in.1=-", ranks=1, env={**os.environ, "TOY_NET": "two"})
+        self.assert_fails(done, 2, "--input -: the standard input can feed only one input")
 
     @unittest.skipUnless(MPIRUN, "no mpirun")
     def test_mpirun_feeds_another_rank(self):

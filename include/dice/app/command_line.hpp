@@ -2,23 +2,23 @@
 #pragma once
 
 #include "dice/app/conflict.hpp"
+#include "dice/app/option_values.hpp"
 #include "dice/app/options.hpp"
 #include "dice/app/results.hpp"
+#include "dice/app/stream_rules.hpp"
 #include "dice/app/transport_words.hpp"
 #include "dice/channels/transports.hpp"
 #include "dice/files/place.hpp"
 #include "dice/files/writer.hpp"
+#include "dice/frames/picture_form.hpp"
 #include "dice/meta/nearest.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/runtime/usage_error.hpp"
 #include "dice/text/foreign.hpp"
 #include "dice/text/number_list.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -30,88 +30,6 @@
 namespace dice::app {
 
 namespace detail {
-
-/// What the functions of the table may use: the program, the options so far, and the option's name as it was given.
-struct parsing {
-  const runtime::program& program;
-  options& out;
-  std::string_view name;
-
-  [[noreturn]] void fail(const std::string& what) const { throw runtime::usage_error(std::string(name) + ": " + what); }
-
-  template <class T> T number(std::string_view text, T least, T most, const char* kind, std::string_view whole = {}) const {
-    T value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || !(value >= least && value <= most))
-      fail("'" + std::string(whole.empty() ? text : whole) + "' is not " + kind);
-    return value;
-  }
-
-  /// One number, or three with commas between them: pictures have 1 or 3 channels.
-  [[gnu::cold]] std::vector<float> numbers(std::string_view text, float least, const char* kind) const {
-    std::vector<float> all;
-    for (std::size_t at = 0, end = 0; end != std::string_view::npos; at = end + 1) {
-      end = text.find(',', at);
-      all.push_back(number(text.substr(at, end - at), least, std::numeric_limits<float>::max(), kind, text));
-    }
-    if (all.size() != 1 && all.size() != 3) fail("'" + std::string(text) + "' is not " + kind);
-    return all;
-  }
-
-  /// The graph inputs or outputs, for messages.
-  std::string list(bool inputs) const {
-    std::string out_text;
-    for (const auto& l : program.layers.layers)
-      if (inputs ? l.is_input : l.is_output) out_text += (out_text.empty() ? "" : ", ") + std::string(l.onnx_name);
-    return out_text;
-  }
-
-  /// [NAME=]FILE. FILE may hold '='; NAME is an ONNX name, or else an identifier, and may hold '=' as well.
-  [[gnu::cold]] named_file file(std::string_view text, bool inputs) const {
-    const char* kind = inputs ? "input" : "output";
-    std::vector<int> ids;
-    for (int l = 0; l < program.layers.size(); ++l)
-      if (const auto& layer = program.layers.layers[l]; inputs ? layer.is_input : layer.is_output) ids.push_back(l);
-    for (auto at = text.find('='); at != std::string_view::npos; at = text.find('=', at + 1)) {
-      const auto wanted = text.substr(0, at);
-      for (const bool by_identifier : {false, true})
-        for (int l : ids) {
-          const auto& layer = program.layers.layers[l];
-          if ((by_identifier ? layer.name : layer.onnx_name) == wanted)
-            return checked({l, std::string(text.substr(at + 1))});
-        }
-    }
-    if (ids.empty()) fail(std::string("the network has no ") + kind);
-    const bool one = ids.size() == 1;
-    const std::string whole(text), known = std::string("its ") + kind + (one ? " is " : "s are ") + list(inputs);
-    const auto at = text.find('=');
-    if (at > 0 && at < text.find('/') && ::access(whole.c_str(), F_OK) != 0) {
-      meta::nearest meant(text.substr(0, at));
-      for (int l : ids) {
-        meant.look_at(program.layers.layers[l].onnx_name);
-        meant.look_at(program.layers.layers[l].name);
-      }
-      fail("'" + whole + "': the network has no " + kind + " '" + whole.substr(0, at) + "'; " +
-           (meant.best().empty() ? "" : "did you mean " + std::string(meant.best()) + whole.substr(at) + "? ") + known +
-           (one ? "; for a file of this name write ./" + whole : ""));
-    }
-    if (one) return checked({ids[0], whole});
-    fail("'" + whole + "' must be NAME=FILE, since the network has several " + kind + "s: " + list(inputs));
-  }
-  named_file checked(named_file f) const {
-    if (f.file.empty()) fail("the file name is missing");
-    return f;
-  }
-  /// Adds the file of an output, which has only one.
-  void add_once(std::vector<named_file>& to, std::string_view text) const {
-    auto f = file(text, false);
-    for (const auto& other : to)
-      if (other.layer == f.layer)
-        fail("output " + std::string(program.layers.layers[f.layer].onnx_name) + " has two files, '" + other.file +
-             "' and '" + f.file + "'; give one");
-    to.push_back(std::move(f));
-  }
-};
 
 enum class takes : unsigned char { nothing, value, perhaps };
 
@@ -132,38 +50,90 @@ inline std::span<const option> option_table() {
              "run the network under this mapping instead of the program's own: mapping<…> or split<…> as in C++, or a file "
              "that contains it, such as the output of --search",
              [](parsing& p, std::string_view v) { p.out.mapping = v; }},
-      option{"--input", takes::value, "[NAME=]FILE", true,
-             "frames for a graph input: a .npy file of float32 (N times the input's leading dimension is N frames), a JPEG "
-             "or PNG picture, or a folder of these; several are read one after the other. - reads raw float32 frames from "
-             "the standard input until it ends",
-             [](parsing& p, std::string_view v) { p.out.inputs.push_back(p.file(v, true)); }},
-      option{"--mean", takes::value, "X[,X,X]", false,
-             "mean of pictures, whose samples from 0 to 1 become (sample - mean) / std; one number, or one per channel "
-             "(default: ImageNet's for 3 channels, 0 for 1)",
+      option{
+          "--input", takes::value, "[NAME=]FILE", true,
+          "frames for a graph input: a .npy file of float32 (N times the input's leading dimension is N frames), a JPEG "
+          "or PNG picture, or a folder of these; several are read one after the other. Or a stream, until it ends: - "
+          "(standard input), a named pipe; and, decoded by ffmpeg, a camera (/dev/video0), a URL (rtsp://…), a video file",
+          [](parsing& p, std::string_view v) { p.out.inputs.push_back(p.input(v, false)); }},
+      option{
+          "--source", takes::value, "[NAME=]COMMAND", true,
+          "frames for a graph input from the standard output of a shell command, until it ends; it runs where the input is",
+          [](parsing& p, std::string_view v) { p.out.inputs.push_back(p.input(v, true)); }},
+      option{
+          "--frames-as", takes::value, "[NAME=]FORMAT[:WxH]", true,
+          "what a stream's frames are: float32 as the network takes them (default), or pictures: rgb24, bgr24, gray8, nv12, "
+          "yuv420p or yuyv422, of width W and height H (default: the input's size)",
+          [](parsing& p, std::string_view v) {
+            const auto f = p.pixels(v);
+            for (const auto& other : p.out.pixels)
+              if (other.layer == f.layer)
+                p.fail("input " + std::string(p.program.layers.layers[f.layer].onnx_name) + " has two formats; give one");
+            p.out.pixels.push_back(f);
+          }},
+      option{
+          "--when-late", takes::value, "wait|drop-oldest|drop-newest", false,
+          "when a stream's frames come faster than the network takes them: let the source wait, or drop the oldest or the "
+          "newest frame that waits (default: drop-oldest for cameras and URLs, else wait)",
+          [](parsing& p, std::string_view v) {
+            const auto found = std::find(late_words.begin() + 1, late_words.end(), v);
+            if (found == late_words.end()) p.fail("'" + std::string(v) + "' is not wait, drop-oldest or drop-newest");
+            p.out.late = static_cast<late_rule>(found - late_words.begin());
+          }},
+      option{"--restart-source", takes::value, "N", false,
+             "start a stream's source again when it ends or fails, N times in all, after 1, 2, 4, … 60 s (default 0)",
              [](parsing& p, std::string_view v) {
-               p.out.mean = p.numbers(v, -std::numeric_limits<float>::max(),
-                                      "a number from -3.4e38 to 3.4e38, or three with commas between them");
+               p.out.source_restarts = p.number<int>(v, 0, 1'000'000'000, "a whole number from 0 to 1000000000");
              }},
+      option{"--source-timeout", takes::value, "SECONDS", false,
+             "a stream that gives no frame for so long counts as ended (default: no limit)",
+             [](parsing& p, std::string_view v) {
+               p.out.source_timeout = p.number<double>(v, 0.001, 1e6, "a number from 0.001 to 1000000");
+             }},
+      option{
+          "--mean", takes::value, "X[,X,X]", false,
+          "mean of pictures, whose samples from 0 to 1 become (sample - mean) / std; one number, or one per channel of the "
+          "input (default: ImageNet's for 3 channels, 0 for 1)",
+          [](parsing& p, std::string_view v) {
+            p.out.picture.mean = p.numbers(v, -std::numeric_limits<float>::max(),
+                                           "a number from -3.4e38 to 3.4e38, or three with commas between them");
+          }},
       option{"--std", takes::value, "X[,X,X]", false,
              "standard deviation of pictures, likewise (default: ImageNet's for 3 channels, 1 for 1)",
              [](parsing& p, std::string_view v) {
-               p.out.deviation = p.numbers(v, std::numeric_limits<float>::min(),
-                                           "a number from 1.18e-38 to 3.4e38, or three with commas between them");
+               p.out.picture.deviation = p.numbers(v, std::numeric_limits<float>::min(),
+                                                   "a number from 1.18e-38 to 3.4e38, or three with commas between them");
              }},
       option{"--layout", takes::value, "nchw|nhwc", false,
              "the position of the channels in the input that gets the pictures (default nchw)",
              [](parsing& p, std::string_view v) {
                if (v != "nchw" && v != "nhwc") p.fail("'" + std::string(v) + "' is neither nchw nor nhwc");
-               p.out.channels_last = v == "nhwc";
+               p.out.picture.channels_last = v == "nhwc";
              }},
-      option{"--resize", takes::value, "crop|stretch|fit|none", false,
-             "what to do with pictures of another size than the input's: scale the shorter side to 256/224 of the input's "
-             "and crop the centre (default), stretch, scale to fit with black borders, or refuse them",
+      option{"--range", takes::value, "1|255", false, "scale samples to 0 … 1 (default) or 0 … 255 before mean and std",
              [](parsing& p, std::string_view v) {
-               constexpr std::array<std::string_view, 4> modes{"crop", "stretch", "fit", "none"};  // resize_mode's order
+               if (v != "1" && v != "255") p.fail("'" + std::string(v) + "' is neither 1 nor 255");
+               p.out.picture.range = v == "1" ? 1 : 255;
+             }},
+      option{"--channel-order", takes::value, "rgb|bgr", false,
+             "the order of colours in the input that gets the pictures (default rgb)",
+             [](parsing& p, std::string_view v) {
+               if (v != "rgb" && v != "bgr") p.fail("'" + std::string(v) + "' is neither rgb nor bgr");
+               p.out.picture.bgr = v == "bgr";
+             }},
+      option{"--fit", takes::value, "crop|stretch|letterbox|none", false,
+             "what to do with pictures of another size than the input's: scale the shorter side to 256/224 of the input's "
+             "and crop the centre (default), stretch, scale to fit with borders, or refuse them",
+             [](parsing& p, std::string_view v) {
+               constexpr auto& modes = frames::fit_words;
                const auto found = std::find(modes.begin(), modes.end(), v);
-               if (found == modes.end()) p.fail("'" + std::string(v) + "' is not crop, stretch, fit or none");
-               p.out.resize = static_cast<resize_mode>(found - modes.begin());
+               if (found == modes.end()) p.fail("'" + std::string(v) + "' is not crop, stretch, letterbox or none");
+               p.out.picture.fit = static_cast<frames::fit_mode>(found - modes.begin());
+             }},
+      option{"--border", takes::value, "N", false,
+             "the samples of letterbox's borders, from 0 to 255 (default 0; YOLO's is 114)",
+             [](parsing& p, std::string_view v) {
+               p.out.picture.border = p.number<int>(v, 0, 255, "a whole number from 0 to 255");
              }},
       option{"--random", takes::value, "SEED", false,
              "random frames for the inputs without a file (1, or as many as --frames says)",
@@ -325,7 +295,7 @@ inline std::string_view nearest_option(std::string_view wrong) {
   std::vector<std::string> reads{o.mapping, o.weights, o.packed, o.labels};
   for (const auto& f : o.expected) reads.push_back(f.file);
   std::vector<files::use> uses;
-  for (const auto& f : o.inputs) uses.push_back(input_use(f.file));
+  for (const auto& f : o.inputs) uses.push_back(input_use(f));
   for (const auto& file : reads)
     if (!file.empty()) uses.push_back(files::reads(file));
   for (const auto& file : o.written()) {
@@ -333,7 +303,7 @@ inline std::string_view nearest_option(std::string_view wrong) {
     uses.push_back(files::writes(file));
   }
   for (const auto& f : o.outputs)
-    if (o.streamed() >= 0) uses.push_back(files::partial_use(f.file));
+    if (o.streams()) uses.push_back(files::partial_use(f.file));
   if (const auto wrong = files::conflict(uses); !wrong.empty()) throw runtime::usage_error(wrong);
 }
 
@@ -435,19 +405,9 @@ inline std::string_view nearest_option(std::string_view wrong) {
   }
   if (given("--tolerance") && out.expected.empty()) throw runtime::usage_error("--tolerance needs --expect FILE");
   if (given("--labels") && out.top == 0) throw runtime::usage_error("--labels needs --top K");
-  if (out.streamed() >= 0) {
-    const auto inputs =
-        std::count_if(program.layers.layers.begin(), program.layers.layers.end(), [](const auto& l) { return l.is_input; });
-    const auto fail = [](const char* what) { throw runtime::usage_error(std::string("--input -: ") + what); };
-    if (inputs > 1) fail("this network has several inputs, the standard input can feed only one input; give files");
-    if (out.inputs.size() > 1) fail("the standard input cannot be combined with other inputs; omit the other --input");
-    if (out.warmup > 0) fail("its frames come only once, so none can be for warm-up; omit --warmup");
-    if (out.gather) fail("results are written as they come, by the rank that computes them; omit --gather");
-    if (out.explain) fail("--explain needs a fixed number of frames; give files, or --random SEED");
-    if (given("--resize")) fail("its frames already have the input's size; --resize is for pictures");
-  }
+  if (const auto wrong = out.streams() ? stream_mistake(out) : ""; !wrong.empty()) throw runtime::usage_error(wrong);
   detail::require_different_files(out);
-  if (out.explain && out.streamed() < 0) {
+  if (out.explain) {
     if (!given("--warmup")) out.warmup = 5;
     if (out.inputs.empty() && !given("--frames")) out.frames = 50;
     if (out.inputs.empty() && !out.random) out.random = 0;

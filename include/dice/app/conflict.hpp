@@ -16,6 +16,11 @@ namespace dice::app {
 inline files::use input_use(const std::string& file) {
   return file == "-" ? files::reads_standard_input(channels::launched().size > 0) : files::reads(file);
 }
+/// The same for the command line's word; commands and URLs are no files.
+inline files::use input_use(const named_input& in) {
+  using kinds = named_input::kinds;
+  return in.kind == kinds::command || in.file.find("://") != std::string::npos ? files::use{} : input_use(in.file);
+}
 
 /// The files that the command line names for rank `rank`, which reads its weights from `weights` and its inputs from `read`.
 /// holder(l): the rank that has the results of output l.
@@ -29,7 +34,7 @@ std::vector<files::use> uses_of(const options& o, int rank, const std::string& w
   for (const auto& f : o.outputs)
     if (holder(f.layer) == rank) {
       out.push_back(files::writes(f.file));
-      if (o.streamed() >= 0) out.push_back(files::partial_use(f.file));
+      if (o.streams()) out.push_back(files::partial_use(f.file));
     }
   for (const auto* file : {&o.json, &o.trace, &o.profile})
     if (rank == 0 && !file->empty()) out.push_back(files::writes(*file));

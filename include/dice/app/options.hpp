@@ -1,6 +1,8 @@
 #pragma once
 
 #include "dice/channels/transport.hpp"
+#include "dice/frames/picture_form.hpp"
+#include "dice/frames/pixels.hpp"
 
 #include <algorithm>
 #include <array>
@@ -19,8 +21,25 @@ struct named_file {
   std::string file;
 };
 
-/// How a picture is brought to the input's size: see docs/running.md.
-enum class resize_mode : unsigned char { crop, stretch, fit, none };
+/// Where frames of a graph input come from.
+struct named_input : named_file {
+  /// file: also a folder or a named pipe. video: what ffmpeg decodes; the file is a camera's device, a URL or a video file.
+  enum class kinds : unsigned char { file, standard, command, video };
+  kinds kind = kinds::file;
+  bool streams() const { return kind != kinds::file; }
+};
+
+/// What a stream's frames are, for a graph input.
+struct named_pixels {
+  int layer = -1;
+  frames::pixel_layout pixels{};  ///< width 0: the input's size
+};
+
+/// What happens to the frames of a stream for which the network has no room.
+enum class late_rule : unsigned char { automatic, wait, drop_oldest, drop_newest };
+/// Their words, in this order; automatic has none.
+inline constexpr std::array<std::string_view, 4> late_words{"-", "wait", "drop-oldest", "drop-newest"};
+
 /// What --plan prints.
 enum class plan_form : unsigned char { none, text, json, steps, dot, svg };
 /// What follows `--plan=`, in the order of plan_form; none and text have no word.
@@ -32,7 +51,9 @@ struct options {
        check_numbers = false, any_numbers = false;
   plan_form plan = plan_form::none;
   std::string mapping, weights, packed, labels, json, trace, profile, tune, measure, pack, search;
-  std::vector<named_file> inputs, outputs, expected;
+  std::vector<named_input> inputs;
+  std::vector<named_pixels> pixels;
+  std::vector<named_file> outputs, expected;
   std::vector<int> ranks;  ///< whose weights --pack writes; empty: all
   std::optional<std::uint64_t> random;
   std::optional<std::int64_t> frames;
@@ -42,9 +63,10 @@ struct options {
   int stop_timeout = 5;      ///< seconds
   double frame_timeout = 0;  ///< seconds; 0: none
   int top = 0;
-  std::vector<float> mean, deviation;  ///< of pictures: one number, or one per channel; empty: not given
-  bool channels_last = false;
-  resize_mode resize = resize_mode::crop;
+  frames::picture_settings picture{};
+  late_rule late = late_rule::automatic;
+  int source_restarts = 0;
+  double source_timeout = 0;  ///< seconds; 0: none
   channels::transport by = channels::transport::automatic;
 
   /// Whether it only prints something about the program.
@@ -69,10 +91,15 @@ struct options {
   bool has_input(int layer) const {
     return std::any_of(inputs.begin(), inputs.end(), [&](const named_file& f) { return f.layer == layer; });
   }
+  /// Whether the command line says that frames come as a stream, whose number is known at its end; a named pipe gives one,
+  /// too.
+  bool streams() const {
+    return std::any_of(inputs.begin(), inputs.end(), [](const named_input& f) { return f.streams(); });
+  }
   /// The graph input that the standard input feeds (`--input -`), or -1.
-  int streamed() const {
+  int standard_input() const {
     for (const auto& f : inputs)
-      if (f.file == "-") return f.layer;
+      if (f.kind == named_input::kinds::standard) return f.layer;
     return -1;
   }
 };

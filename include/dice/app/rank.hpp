@@ -13,6 +13,7 @@
 #include "dice/app/rank_inputs.hpp"
 #include "dice/app/rank_results.hpp"
 #include "dice/app/rank_view.hpp"
+#include "dice/app/stream_rules.hpp"
 #include "dice/channels/channel.hpp"
 #include "dice/files/error.hpp"
 #include "dice/files/interrupts.hpp"
@@ -106,9 +107,9 @@ class rank_job {
     std::string wanted;
     for (int l = 0; l < view_.layers(); ++l)
       if (view_.kept(l)) wanted += (wanted.empty() ? "" : ", ") + view_.name(l);
-    const int streamed = options_.streamed();
-    const bool streams = streamed >= 0 && view_.here(streamed) && !page_;
-    const auto usage = usage_.empty() && streams ? no_standard_input(rank_, view_.name(streamed)) : usage_;
+    const int fed = options_.standard_input();
+    const auto usage =
+        usage_.empty() && fed >= 0 && view_.here(fed) && !page_ ? no_standard_input(rank_, view_.name(fed)) : usage_;
     const auto [error, code] = me_.introduce(usage, agreed_options(options_, wanted), page_ != nullptr);
     return error.empty() ? 0 : refuse(error, code);
   }
@@ -142,6 +143,7 @@ class rank_job {
     mine.put(me_.host());
     mine.put(inputs_.counts());
     mine.put(uses_text(used));
+    mine.put(inputs_.streams());
     std::vector<std::string> all;
     if (const auto first = me_.agree(error, mine.text(), all); !first.empty()) return refuse(first, 1);
     std::vector<std::pair<std::string, std::string>> uses;
@@ -151,6 +153,7 @@ class rank_job {
       const auto host = in.get();
       in.get();
       uses.emplace_back(host, in.get());
+      view_.streams = view_.streams || in.get_number() != 0;
     }
     const auto conflict = conflict_between(uses);
     return conflict.empty() ? count_frames(all) : refuse(conflict, 2);
@@ -165,9 +168,13 @@ class rank_job {
         text::print_error("dice: warning: " + me_.where_text(static_cast<int>(r), host) + " " + warning);
       given_.add(counts);
     }
-    if (asks_for_form(options_) && given_.pictures.empty() && options_.streamed() < 0)
-      return refuse("--mean, --std, --layout and --resize are for pictures, but no input has any", 2);
     frames_ = options_.frames.value_or(std::max<std::int64_t>(given_.frames, 1));
+    if (const auto wrong = view_.streams ? stream_mistake(options_) : no_stream_mistake(options_); !wrong.empty())
+      return refuse(wrong, 2);
+    if (view_.streams) return 0;
+    if (options_.picture != frames::picture_settings{} && given_.pictures.empty())
+      return refuse(
+          "--mean, --std, --range, --layout, --channel-order, --fit and --border are for pictures, but no input has any", 2);
     return given_.mistake.empty() ? 0 : refuse(given_.mistake, 1);
   }
 
@@ -199,19 +206,18 @@ class rank_job {
         ranks_.all_gather({});  // a rank may take long to measure its kernels: no frame waits for that
       }
       const this_host::core_watch watch(me_.own().cores(), me_.own().threads(), me_.alone());
-      if (options_.streamed() >= 0) {
-        const int l = options_.streamed();
-        const auto& about = view_.layer(l);
-        standard_input in(options_, about.number);
-        if (view_.here(l)) in.start(about.output, options_.frames.value_or(INT64_MAX), inputs_.form(), me_.end());
-        stream(in, &results_.live(), runtime::executor::endless);
+      if (view_.streams) {
+        inputs_.live().start(options_.frames.value_or(runtime::executor::endless), me_.end());
+        stream(inputs_.live(), &results_.live(), runtime::executor::endless);
+        inputs_.live().stop();
+        figures_.streams = inputs_.live().counts();
       } else {
         counted_results progress_sink(results_.kept(), frames_, shows_progress());
         stream(inputs_.source(), &progress_sink, frames_);
       }
       figures_.cores = watch.used();
       me_.end().settle();
-      wanted_ = options_.streamed() < 0 ? frames_ : -1;
+      wanted_ = view_.streams ? -1 : frames_;
       frames_ = me_.executor().frames();
       return after_stop();
     } catch (const channels::stopped&) {
@@ -314,7 +320,7 @@ class rank_job {
     if (const int code = agree(error)) return code;
     if (rank_ == 0) then([&] { print_result(report::summary_table(all)); });
     if (const int code = agree(error)) return code;
-    if (options_.top > 0 && options_.streamed() < 0 && frames_ > 0) then([&] { results_.list_top(frames_, given_); });
+    if (options_.top > 0 && !view_.streams && frames_ > 0) then([&] { results_.list_top(frames_, given_); });
     for (const auto& f : options_.expected)
       if (view_.holds(f.layer) && frames_ > 0) then([&] { results_.compare(f, !stopped_, frames_, given_.frames); });
     if (rank_ == 0 && !options_.profile.empty()) then([&] { print_result(report::profile_table(program_, profile)); });
@@ -343,7 +349,7 @@ class rank_job {
   const std::string usage_;
   channels::communicator& ranks_;
   const int rank_;
-  const rank_view view_;
+  rank_view view_;
   job::rank_session me_;
   const advice::cluster_model* const cluster_;
   const std::function<std::string()> page_;

@@ -2,47 +2,60 @@
 #pragma once
 
 #include "dice/app/input/files.hpp"
+#include "dice/app/input/live_inputs.hpp"
+#include "dice/app/input/video.hpp"
 #include "dice/app/rank_view.hpp"
+#include "dice/files/error.hpp"
+#include "dice/frames/picture_form.hpp"
+#include "dice/frames/pixels.hpp"
 #include "dice/frames/source.hpp"
 #include "dice/job/record.hpp"
 #include "dice/text/table.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <optional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace dice::app {
 
-/// The frames of a rank's graph inputs: files, random frames, or the form of a stream's.
+/// The frames of a rank's graph inputs: files, random frames, streams.
 class rank_inputs {
  public:
   explicit rank_inputs(const rank_view& of) : of_(of) {}
 
-  /// Opens the files. Returns warnings, or "". Throws files::error, std::runtime_error.
+  /// Opens the files, and finds what streams there are. Returns warnings, or "". Throws files::error, std::runtime_error.
   std::string open() {
     std::string warnings;
     for (int l = 0; l < of_.layers(); ++l) {
       const auto& about = of_.layer(l);
       if (!about.is_input || !of_.here(l)) continue;
       const auto what = "input '" + of_.name(l) + "'";
-      if (l == of_.options.streamed()) {
-        if (asks_for_form(of_.options)) form_ = form_of(about.output, what, of_.options, about.number);
-        if (form_ && form_->mean.empty()) form_.reset();  // bytes come as they are
+      std::vector<const named_input*> given;
+      for (const auto& f : of_.options.inputs)
+        if (f.layer == l) given.push_back(&f);
+      if (std::any_of(given.begin(), given.end(), [](const auto* f) { return f->streams() || is_pipe(f->file); })) {
+        if (given.size() > 1)
+          throw files::error(what + " is a stream and cannot have other frames, too; give it one --input or --source");
+        live_.add(l, of_.name(l),
+                  std::make_unique<live_input>(live_settings_of(*given[0], what), of_.options, about.number));
         continue;
       }
       auto& files = files_.try_emplace(l, about.output, what, of_.options, about.number).first->second;
-      for (const auto& f : of_.options.inputs)
-        if (f.layer == l) files.add(f.file);
+      for (const auto* f : given) files.add(f->file);
       if (files.frames() == 0) continue;
       source_.add(l, files.frames(), [&files](std::int64_t frame, float* to) { files.read(frame, to); });
       warnings += (warnings.empty() || files.warning().empty() ? "" : "; ") + files.warning();
     }
     return warnings;
   }
+  /// Whether an input here is a stream; after open().
+  bool streams() const { return !live_.empty(); }
 
   /// For all ranks: the name, the number of frames and the pictures of each input that has files.
   std::string counts() const {
@@ -60,7 +73,7 @@ class rank_inputs {
   /// The files that are read; "-": standard input.
   std::vector<std::string> files() const {
     std::vector<std::string> out;
-    if (const int l = of_.options.streamed(); l >= 0 && of_.here(l)) out.emplace_back("-");
+    if (const int l = of_.options.standard_input(); l >= 0 && of_.here(l)) out.emplace_back("-");
     for (const auto& [l, input] : files_) out.insert(out.end(), input.files().begin(), input.files().end());
     return out;
   }
@@ -82,9 +95,10 @@ class rank_inputs {
     }
   }
 
+  /// The frames of a run without streams.
   frames::source& source() { return source_; }
-  /// Of a stream's frames; null if they are not to be normalised.
-  const picture_form* form() const { return form_ ? &*form_ : nullptr; }
+  /// The frames of a run with streams.
+  live_inputs& live() { return live_; }
 
  private:
   bool is_random(int l) const { return of_.layer(l).is_input && of_.here(l) && !of_.options.has_input(l); }
@@ -93,10 +107,59 @@ class rank_inputs {
     return frames::made_ahead(of_.layer(l).output, std::max(frames, of_.options.warmup));
   }
 
+  static bool is_pipe(const std::string& path) {
+    struct stat status {};
+    return ::stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
+  }
+
+  /// What a stream is. Throws files::error.
+  [[gnu::cold]] live_settings live_settings_of(const named_input& given, const std::string& what) const {
+    using kinds = named_input::kinds;
+    const auto& o = of_.options;
+    const auto& about = of_.layer(given.layer);
+    live_settings out{.one = about.output,
+                      .late = o.late,
+                      .restarts = o.source_restarts,
+                      .timeout = static_cast<std::int64_t>(o.source_timeout * 1e9)};
+    for (const auto& p : o.pixels)
+      if (p.layer == given.layer) out.pixels = p.pixels;
+    switch (given.kind) {
+      case kinds::standard:
+        break;
+      case kinds::video:
+        out.from = video_origin(given.file, out.pixels);
+        break;
+      case kinds::command:
+        out.from = {stream_origin::kinds::command, given.file, {}};
+        break;
+      case kinds::file:
+        out.from = {stream_origin::kinds::pipe, given.file, {}};
+    }
+    if (out.late == late_rule::automatic)
+      out.late = given.kind == kinds::video && is_live_video(given.file) ? late_rule::drop_oldest : late_rule::wait;
+    const bool raw = out.pixels.format == frames::pixel_format::float32;
+    if (raw && !o.picture.scales()) return out;
+    out.form = frames::form_of(about.output, what, o.picture, about.number);
+    if (raw && out.form->mean.empty()) out.form.reset();  // bytes come as they are
+    if (raw) return out;
+    if (out.pixels.width == 0) {
+      out.pixels.width = out.form->width;
+      out.pixels.height = out.form->height;
+    }
+    if (const auto wrong = out.pixels.mistake(); !wrong.empty())
+      throw files::error(what + ": " + wrong + "; give --frames-as another size or format");
+    if (out.form->fit == frames::fit_mode::none &&
+        (out.pixels.width != out.form->width || out.pixels.height != out.form->height))
+      throw files::error(what + " takes " + std::to_string(out.form->width) + "×" + std::to_string(out.form->height) +
+                         " pixels, but the stream's pictures have " + std::to_string(out.pixels.width) + "×" +
+                         std::to_string(out.pixels.height) + "; scale them with --fit crop, stretch or letterbox");
+    return out;
+  }
+
   const rank_view& of_;
   std::map<int, input_files> files_;  ///< by graph input
-  std::optional<picture_form> form_;
   frames::tensor_source source_;
+  live_inputs live_{source_};
 };
 
 /// What all ranks' inputs have.

@@ -116,7 +116,7 @@ class rank_results {
   }
 
  private:
-  bool streams() const { return of_.options.streamed() >= 0; }
+  bool streams() const { return of_.streams; }
   bool keeps(int l) const { return of_.kept(l) && (of_.here(l) || of_.holds(l)); }
 
   /// Prepares what `live_` does with the results of output `l` of a stream.

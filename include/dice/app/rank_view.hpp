@@ -15,6 +15,7 @@ struct rank_view {
   const runtime::program& program;
   const app::options& options;
   int rank = 0;
+  bool streams = false;  ///< whether frames of an input come as a stream, once the ranks have told each other
 
   const graph::layer_info& layer(int l) const { return program.layers.layers[l]; }
   int layers() const { return program.layers.size(); }

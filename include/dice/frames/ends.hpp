@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dice/meta/clock.hpp"
 #include "dice/tensor/type.hpp"
 
 #include <cstddef>
@@ -7,6 +8,16 @@
 #include <stdexcept>
 
 namespace dice::frames {
+
+/// When a frame came to its source, by the clocks of the host where it enters.
+struct frame_stamp {
+  std::int64_t time = 0;    ///< nanoseconds since 1970
+  std::int64_t steady = 0;  ///< the same moment as meta::now() counts
+  std::int64_t number = 0;  ///< in its source, from 0 on, with the frames that were dropped
+
+  /// A frame that comes now.
+  static frame_stamp now(std::int64_t number) { return {meta::wall_time(), meta::now(), number}; }
+};
 
 /// Where frames come from. Called in the rank that holds the graph input `layer`, for frames 0, 1, 2, …
 class source {
@@ -20,6 +31,10 @@ class source {
   virtual std::int64_t total() { return -1; }
   /// Called only in streams: the first `frames` frames have left the network on all ranks.
   virtual void retired(std::int64_t /*frames*/) {}
+  /// Called only in streams: the source of another rank has `frames` frames in all, and total() must become the same.
+  virtual void others_have(std::int64_t /*frames*/) {}
+  /// When that frame came; called after fill().
+  virtual frame_stamp stamp(int /*layer*/, std::int64_t frame) { return frame_stamp::now(frame); }
 };
 
 /// Where results go. Called in the rank that holds the graph output `layer`, for frames 0, 1, 2, …

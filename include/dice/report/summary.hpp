@@ -45,6 +45,7 @@ struct summary {
   double seconds = 0;              ///< from the first frame's entry to the last one's last output
   std::vector<double> latency_ms;  ///< ascending
   std::vector<rank_summary> ranks;
+  runtime::stream_counts streams{};  ///< of all ranks
 
   double frames_per_second() const { return seconds > 0 ? static_cast<double>(frames) / seconds : 0; }
   /// The latency below which the fraction `q` of the frames lies, with linear interpolation.
@@ -65,6 +66,7 @@ inline std::string summary_part(const std::string& host, const runtime::figures&
   out.put(f.computing);
   out.put(f.waiting);
   out.put(f.bytes_sent);
+  for (const auto n : {f.streams.read, f.streams.dropped, f.streams.restarts}) out.put(n);
   out.put(peak_rss_bytes());
   out.put(planned);
   out.put(gpu.name.empty() ? kernels::cpu_level_name() : "");
@@ -153,6 +155,7 @@ inline std::int64_t shared_cores(const rank_summary& a, const rank_summary& b) {
     r.compute_ms = static_cast<double>(in.get_number()) * per_frame;
     r.wait_ms = static_cast<double>(in.get_number()) * per_frame;
     r.bytes_sent = in.get_number();
+    for (auto* n : {&out.streams.read, &out.streams.dropped, &out.streams.restarts}) *n += in.get_number();
     r.peak_rss_bytes = in.get_number();
     r.planned_bytes = in.get_number();
     r.kernels = in.get();
@@ -215,11 +218,14 @@ inline std::int64_t shared_cores(const rank_summary& a, const rank_summary& b) {
                            .add("p95", r.latency(0.95))
                            .add("p99", r.latency(0.99))
                            .add("max", r.latency(1));
-  return text::json_object()
-      .add("frames", r.frames)
-      .add("frames_per_second", r.frames_per_second())
-      .add("latency_ms", latency)
-      .add("ranks", ranks);
+  auto out = text::json_object()
+                 .add("frames", r.frames)
+                 .add("frames_per_second", r.frames_per_second())
+                 .add("latency_ms", latency)
+                 .add("ranks", ranks);
+  if (const auto& s = r.streams; s.read > 0)
+    out.add("streams", text::json_object().add("read", s.read).add("dropped", s.dropped).add("restarts", s.restarts));
+  return out;
 }
 
 /// The table at the end of a run.
@@ -236,6 +242,9 @@ inline std::int64_t shared_cores(const rank_summary& a, const rank_summary& b) {
                     number("%.2f frames/s; ", r.frames_per_second()) + "latency median " +
                     number("%.2f ms", r.latency(0.5)) + number(", p95 %.2f", r.latency(0.95)) +
                     number(", max %.2f\n", r.latency(1));
+  if (const auto& s = r.streams; s.dropped > 0 || s.restarts > 0)
+    out += text::count_text(s.read, "frame") + " came, " + std::to_string(s.dropped) + " dropped; " +
+           text::count_text(s.restarts, "restart") + " of the source\n";
   std::vector<std::vector<std::string>> lines{{"rank", "host", "compute ms", "wait ms", "sent", "memory", "planned"}};
   for (std::size_t i = 0; i < r.ranks.size(); ++i) {
     const auto& k = r.ranks[i];

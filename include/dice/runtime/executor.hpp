@@ -213,10 +213,12 @@ class executor {
   void advance() {
     turns_.pass(oldest_);
     box_.advance();
-    if (streamed_)
+    if (streamed_) {
+      if (const auto frames = count_.announced(); frames >= 0 && entry_ >= 0) streamed_->others_have(frames);
       if (const auto frames =
               count_.advance([&] { return entered() == most_ ? most_ : streamed_->total(); }, entered(), stops_ && stops_()))
         frames_ = first_ + *frames;
+    }
     turns_.decide(std::min(frames_, oldest_ + slots()));
     while (io_.posted() < frames_ && io_.posted() < oldest_ + slots() && io_.sent(io_.slot(io_.posted())) &&
            turns_.known(io_.posted())) {

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "dice/app/input/frame_check.hpp"
-#include "dice/app/input/picture_form.hpp"
 #include "dice/app/options.hpp"
 #include "dice/files/error.hpp"
 #include "dice/frames/npy.hpp"
+#include "dice/frames/picture_form.hpp"
 #include "dice/frames/tensor.hpp"
 
 #ifdef DICE_WITH_PICTURES
@@ -134,14 +134,15 @@ class input_files {
     const auto beginning = beginning_of(path);
     std::string end = path.substr(std::min(path.rfind('.'), path.size()));
     for (auto& c : end) c |= c >= 'A' && c <= 'Z' ? 32 : 0;
-    return is_picture(beginning) || is_npy(beginning) || end == ".npy" || end == ".jpg" || end == ".jpeg" || end == ".png";
+    return frames::is_picture(beginning) || is_npy(beginning) || end == ".npy" || end == ".jpg" || end == ".jpeg" ||
+           end == ".png";
   }
 
   void add_file(const std::string& path) {
     read_.push_back(path);
     if (is(S_IFREG, path)) {
       const auto beginning = beginning_of(path);
-      if (is_picture(beginning)) return add_picture(path);
+      if (frames::is_picture(beginning)) return add_picture(path);
       if (!beginning.empty() && !is_npy(beginning))
         throw files::error("'" + path + "' is neither a .npy file nor a JPEG or PNG picture; write frames with numpy.save");
     }
@@ -155,7 +156,7 @@ class input_files {
   }
   void add_picture(const std::string& path) {
 #ifdef DICE_WITH_PICTURES
-    if (!form_) form_ = form_of(one_, what_, options_, type_);
+    if (!form_) form_ = frames::form_of(one_, what_, options_.picture, type_);
     check_picture(path, *form_);
     samples_.push_back({nullptr, path});
 #else
@@ -174,7 +175,7 @@ class input_files {
   [[maybe_unused]] const options& options_;  ///< for pictures
   const std::int64_t per_frame_, elements_;  ///< samples of a frame, and numbers of a sample
   frame_check check_;
-  std::optional<picture_form> form_;  ///< if there are pictures
+  std::optional<frames::picture_form> form_;  ///< if there are pictures
   std::list<frames::mapped_frames> mapped_;
   std::vector<std::string> read_;      ///< all files that were added
   std::list<frames::tensor> tensors_;  ///< of pictures

@@ -1,24 +1,20 @@
-// JPEG and PNG files, decoded by stb; programs compile only its declarations. Pictures are resized here: Debian's build of
-// stb_image_resize fails an assertion, which ends the program, when it shrinks bilinearly to, say, 3/4.
+// JPEG and PNG files, decoded by stb; programs compile only its declarations. frames/scaling.hpp scales them: Debian's build
+// of stb_image_resize fails an assertion, which ends the program, when it shrinks bilinearly to, say, 3/4.
 #pragma once
 
-#include "dice/app/input/picture_form.hpp"
-#include "dice/frames/npy.hpp"
+#include "dice/files/error.hpp"
+#include "dice/frames/picture_form.hpp"
+#include "dice/frames/scaling.hpp"
 
 #include <stb/stb_image.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
-#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 namespace dice::app {
 
@@ -90,99 +86,21 @@ struct picture_file {
   }
 }
 
-/// One axis of a picture that is scaled and placed: `from` pixels become `scaled`, of which the middle `to` are taken, or
-/// which are centred in `to`.
-struct picture_axis {
-  int from = 0, scaled = 0, to = 0;
-
-  int shown() const { return std::min(scaled, to); }
-  int skipped() const { return static_cast<int>(std::nearbyint((scaled - shown()) / 2.0)); }  // as torchvision rounds
-  int margin() const { return (to - shown()) / 2; }
-};
-
-/// The pixels from `begin` on that make up one shown pixel, and their weights.
-struct picture_taps {
-  int begin = 0;
-  std::vector<float> weights;
-};
-
-/// The taps of each shown pixel, for the bilinear resizing of Pillow and torchvision: a triangle over two pixels of the file
-/// or of the scaled picture, whichever are larger.
-inline std::vector<picture_taps> taps_of(const picture_axis& a) {
-  std::vector<picture_taps> out;
-  const double step = static_cast<double>(a.from) / a.scaled, reach = std::max(1.0, step);
-  for (int i = 0; i < a.shown(); ++i) {
-    const double centre = (a.skipped() + i + 0.5) * step;
-    const int begin = std::max(0, static_cast<int>(centre - reach + 0.5)),
-              end = std::min(a.from, static_cast<int>(centre + reach + 0.5));
-    double sum = 0;
-    const auto weight = [&](int at) { return std::max(0.0, 1 - std::abs(at + 0.5 - centre) / reach); };
-    for (int at = begin; at < end; ++at) sum += weight(at);
-    auto& taps = out.emplace_back(picture_taps{begin, {}});
-    for (int at = begin; at < end; ++at) taps.weights.push_back(static_cast<float>(weight(at) / sum));
-  }
-  return out;
-}
-
-/// How a picture of `width`×`height` pixels is scaled to the form `f`: x, then y.
-inline std::pair<picture_axis, picture_axis> axes_of(int width, int height, const picture_form& f) {
-  picture_axis x{width, f.width, f.width}, y{height, f.height, f.height};
-  if (f.resize == resize_mode::stretch || (width == f.width && height == f.height)) return {x, y};
-  // One axis decides the scale; the other follows.
-  const auto alike = [](picture_axis& decides, picture_axis& follows, int size) {
-    const auto other = std::int64_t{size} * follows.from / decides.from;
-    decides.scaled = size;
-    follows.scaled = static_cast<int>(std::clamp<std::int64_t>(other, 1, std::numeric_limits<int>::max()));
-  };
-  const bool crops = f.resize == resize_mode::crop;
-  const auto size = [&](const picture_axis& a) { return crops ? (a.to * 256 + 112) / 224 : a.to; };
-  const auto wide = std::int64_t{size(y)} * width,
-             high = std::int64_t{size(x)} * height;  // wide > high: wider than the input
-  if ((wide > high) == crops) alike(y, x, size(y));
-  else alike(x, y, size(x));
-  return {x, y};
-}
-
-/// Scales the samples at `from`, of a picture of `width`×`height` pixels, and writes them to `to` as numbers from 0 to 1.
-inline void write_samples(const std::uint16_t* from, int width, int height, const picture_form& f, float* to) {
-  const auto [x, y] = axes_of(width, height, f);
-  const auto columns = taps_of(x), rows = taps_of(y);
-  const auto channels = static_cast<std::size_t>(f.channels);
-  std::vector<float> row(static_cast<std::size_t>(width) * channels);
-  std::fill_n(to, f.elements(), 0.0f);
-  for (std::size_t j = 0; j < rows.size(); ++j) {
-    std::fill(row.begin(), row.end(), 0.0f);
-    const auto* in = from + static_cast<std::size_t>(rows[j].begin) * row.size();
-    for (const float weight : rows[j].weights)
-      for (auto& sum : row) sum += weight * static_cast<float>(*in++);
-    for (std::size_t i = 0; i < columns.size(); ++i)
-      for (std::size_t c = 0; c < channels; ++c) {
-        float sum = 0;
-        const float* at = &row[static_cast<std::size_t>(columns[i].begin) * channels + c];
-        for (const float weight : columns[i].weights) {
-          sum += weight * *at;
-          at += channels;
-        }
-        to[f.index(static_cast<int>(c), static_cast<int>(j) + y.margin(), static_cast<int>(i) + x.margin())] = sum / 65535;
-      }
-  }
-}
-
 /// Refuses a picture whose header stb cannot read (`known` is false) or whose size is not allowed. Throws files::error.
-[[gnu::cold]] inline void check_size(const picture_file& file, bool known, const picture_form& f) {
+[[gnu::cold]] inline void check_size(const picture_file& file, bool known, const frames::picture_form& f) {
   if (!known) file.fail(std::string("is damaged or an unsupported kind of picture: ") + ::stbi_failure_reason());
   const auto pixels = std::to_string(file.width) + "×" + std::to_string(file.height) + " pixels";
   if (file.width > longest_side || file.height > longest_side || std::int64_t{file.width} * file.height > max_pixels)
     file.fail("has " + pixels + "; the limit is 100 million, and 65535 per side");
-  if (f.resize == resize_mode::none && (file.width != f.width || file.height != f.height))
+  if (f.fit == frames::fit_mode::none && (file.width != f.width || file.height != f.height))
     file.fail("has " + pixels + ", but the input has " + std::to_string(f.width) + "×" + std::to_string(f.height) +
-              "; resize it with --resize crop, stretch or fit");
+              "; scale it with --fit crop, stretch or letterbox");
 }
 
 }  // namespace detail
 
 /// Looks at the header of a JPEG or PNG file that is to be read in form `f`. Throws files::error.
-[[gnu::cold]] inline void check_picture(const std::string& path, const picture_form& f) {
+[[gnu::cold]] inline void check_picture(const std::string& path, const frames::picture_form& f) {
   detail::picture_file file{.path = path};
   int channels = 0;
   const bool known = ::stbi_info(path.c_str(), &file.width, &file.height, &channels);
@@ -191,7 +109,7 @@ inline void write_samples(const std::uint16_t* from, int width, int height, cons
 
 /// Reads a JPEG or PNG file in form `f` to `to`, f.elements() numbers: colours become grey, or grey ones colours, as the
 /// form has 1 channel or 3; transparency and EXIF's orientation are ignored. Throws files::error.
-[[gnu::cold]] inline void read_picture(const std::string& path, const picture_form& f, float* to) {
+[[gnu::cold]] inline void read_picture(const std::string& path, const frames::picture_form& f, float* to) {
   detail::picture_file file{.path = path};
   std::ifstream in(path, std::ios::binary | std::ios::ate);
   const auto size = in ? static_cast<std::int64_t>(in.tellg()) : 0;
@@ -201,7 +119,7 @@ inline void write_samples(const std::uint16_t* from, int width, int height, cons
   if (!in.read(file.bytes.data(), size)) file.fail(std::string("cannot be read: ") + std::strerror(errno));
   int channels = 0;
   const bool known = ::stbi_info_from_memory(file.data(), file.size(), &file.width, &file.height, &channels);
-  detail::check_size(file, known && is_picture(file.bytes), f);
+  detail::check_size(file, known && frames::is_picture(file.bytes), f);
   if (file.bytes[0] != '\xff') detail::check_png(file);
   else detail::check_jpeg(file);
   int width = 0, height = 0;
@@ -209,7 +127,7 @@ inline void write_samples(const std::uint16_t* from, int width, int height, cons
   const std::unique_ptr<std::uint16_t, decltype(release)> samples(  // 8 bits become 16: 255 is 65535
       ::stbi_load_16_from_memory(file.data(), file.size(), &width, &height, &channels, f.channels), release);
   if (!samples) file.fail(std::string("is cut short or damaged: ") + ::stbi_failure_reason());
-  detail::write_samples(samples.get(), width, height, f, to);
+  frames::picture_scaler(width, height, f).write(samples.get(), 1.0f / 65535, to);
   f.normalize(to);
 }
 

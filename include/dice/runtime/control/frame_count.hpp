@@ -74,6 +74,8 @@ class frame_count {
     if (known_ == 0 || known_ < inputs_) return std::nullopt;
     return may_enter_ = total_;
   }
+  /// The number of frames that another rank has announced while this one has not announced its own; else -1.
+  std::int64_t announced() const { return known_ > 0 && !own_announced_ && !stopping_ ? total_ : -1; }
   /// Only frames before this one may enter, as far as known.
   std::int64_t may_enter() const { return may_enter_; }
   /// Whether a rank with inputs was asked to stop before its source ended; when the number of frames is known, the same in

@@ -1,0 +1,137 @@
+// The values of options, as text.
+#pragma once
+
+#include "dice/app/input/video.hpp"
+#include "dice/app/options.hpp"
+#include "dice/frames/pixels.hpp"
+#include "dice/meta/nearest.hpp"
+#include "dice/runtime/program.hpp"
+#include "dice/runtime/usage_error.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace dice::app::detail {
+
+/// What the functions of the table may use: the program, the options so far, and the option's name as it was given.
+struct parsing {
+  const runtime::program& program;
+  options& out;
+  std::string_view name;
+
+  [[noreturn]] void fail(const std::string& what) const { throw runtime::usage_error(std::string(name) + ": " + what); }
+
+  template <class T> T number(std::string_view text, T least, T most, const char* kind, std::string_view whole = {}) const {
+    T value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || !(value >= least && value <= most))
+      fail("'" + std::string(whole.empty() ? text : whole) + "' is not " + kind);
+    return value;
+  }
+
+  /// One number, or three with commas between them: pictures have 1 or 3 channels.
+  [[gnu::cold]] std::vector<float> numbers(std::string_view text, float least, const char* kind) const {
+    std::vector<float> all;
+    for (std::size_t at = 0, end = 0; end != std::string_view::npos; at = end + 1) {
+      end = text.find(',', at);
+      all.push_back(number(text.substr(at, end - at), least, std::numeric_limits<float>::max(), kind, text));
+    }
+    if (all.size() != 1 && all.size() != 3) fail("'" + std::string(text) + "' is not " + kind);
+    return all;
+  }
+
+  /// The graph inputs or outputs, for messages.
+  std::string list(bool inputs) const {
+    std::string out_text;
+    for (const auto& l : program.layers.layers)
+      if (inputs ? l.is_input : l.is_output) out_text += (out_text.empty() ? "" : ", ") + std::string(l.onnx_name);
+    return out_text;
+  }
+
+  /// [NAME=]VALUE, such as [NAME=]FILE. The value may hold '='; NAME is an ONNX name, or else an identifier, and may hold
+  /// '=' as well.
+  [[gnu::cold]] named_file file(std::string_view text, bool inputs, const std::string& value = "FILE") const {
+    const char* kind = inputs ? "input" : "output";
+    std::vector<int> ids;
+    for (int l = 0; l < program.layers.size(); ++l)
+      if (const auto& layer = program.layers.layers[l]; inputs ? layer.is_input : layer.is_output) ids.push_back(l);
+    for (auto at = text.find('='); at != std::string_view::npos; at = text.find('=', at + 1)) {
+      const auto wanted = text.substr(0, at);
+      for (const bool by_identifier : {false, true})
+        for (int l : ids) {
+          const auto& layer = program.layers.layers[l];
+          if ((by_identifier ? layer.name : layer.onnx_name) == wanted)
+            return checked({l, std::string(text.substr(at + 1))});
+        }
+    }
+    if (ids.empty()) fail(std::string("the network has no ") + kind);
+    const bool one = ids.size() == 1;
+    const std::string whole(text), known = std::string("its ") + kind + (one ? " is " : "s are ") + list(inputs);
+    const auto at = text.find('=');
+    if (at > 0 && at < text.find_first_of("/ ") && ::access(whole.c_str(), F_OK) != 0) {
+      meta::nearest meant(text.substr(0, at));
+      for (int l : ids) {
+        meant.look_at(program.layers.layers[l].onnx_name);
+        meant.look_at(program.layers.layers[l].name);
+      }
+      fail("'" + whole + "': the network has no " + kind + " '" + whole.substr(0, at) + "'; " +
+           (meant.best().empty() ? "" : "did you mean " + std::string(meant.best()) + whole.substr(at) + "? ") + known +
+           (one && value == "FILE" ? "; for a file of this name write ./" + whole : ""));
+    }
+    if (one) return checked({ids[0], whole});
+    fail("'" + whole + "' must be NAME=" + value + ", since the network has several " + kind + "s: " + list(inputs));
+  }
+  named_file checked(named_file f) const {
+    if (f.file.empty()) fail("what follows NAME= is missing");
+    return f;
+  }
+  /// Where the frames of an input come from: `text` is [NAME=]FILE, or a command.
+  named_input input(std::string_view text, bool is_command) const {
+    using kinds = named_input::kinds;
+    named_input in{file(text, true, is_command ? "COMMAND" : "FILE")};
+    in.kind = is_command          ? kinds::command
+              : in.file == "-"    ? kinds::standard
+              : is_video(in.file) ? kinds::video
+                                  : kinds::file;
+    return in;
+  }
+  /// [NAME=]FORMAT[:WIDTHxHEIGHT].
+  [[gnu::cold]] named_pixels pixels(std::string_view text) const {
+    const auto [layer, value] = file(text, true, "FORMAT");
+    const std::string_view all = value, word = all.substr(0, all.find(':')),
+                           size = all.substr(std::min(word.size() + 1, all.size()));
+    const auto found = std::find(frames::pixel_words.begin(), frames::pixel_words.end(), word);
+    if (found == frames::pixel_words.end())
+      fail("'" + std::string(word) +
+           "' is not a format; dice reads float32, rgb24, bgr24, gray8, nv12, yuv420p and yuyv422");
+    named_pixels as{layer, {static_cast<frames::pixel_format>(found - frames::pixel_words.begin()), 0, 0}};
+    if (all.size() == word.size()) return as;
+    const auto kind = "a size such as 640x480, each side from 1 to 65535";
+    const auto x = size.find('x');
+    if (x == std::string_view::npos) fail("'" + std::string(size) + "' is not " + kind);
+    as.pixels.width = number<int>(size.substr(0, x), 1, 65535, kind, size);
+    as.pixels.height = number<int>(size.substr(x + 1), 1, 65535, kind, size);
+    if (as.pixels.format == frames::pixel_format::float32) fail("float32 frames have the input's shape; omit the size");
+    if (const auto wrong = as.pixels.mistake(); !wrong.empty()) fail(wrong);
+    return as;
+  }
+  /// Adds the file of an output, which has only one.
+  void add_once(std::vector<named_file>& to, std::string_view text) const {
+    auto f = file(text, false);
+    for (const auto& other : to)
+      if (other.layer == f.layer)
+        fail("output " + std::string(program.layers.layers[f.layer].onnx_name) + " has two files, '" + other.file +
+             "' and '" + f.file + "'; give one");
+    to.push_back(std::move(f));
+  }
+};
+
+}  // namespace dice::app::detail
