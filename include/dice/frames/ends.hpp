@@ -45,6 +45,8 @@ class sink {
   virtual void take(int layer, std::int64_t frame, const std::byte* from, const dice::tensor::type& as) = 0;
   /// Whether take() has room without waiting.
   virtual bool ready(int /*layer*/, std::int64_t /*frame*/) { return true; }
+  /// Called before take(), if frames are stamped: when that frame came; `steady` is of this rank's clock.
+  virtual void stamp(std::int64_t /*frame*/, const frame_stamp& /*when*/) {}
 };
 
 /// The elements at `at` of a tensor of type `as`, which must be float32: for sources and sinks of floats. Throws

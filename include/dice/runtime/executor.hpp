@@ -8,6 +8,7 @@
 #include "dice/runtime/arena.hpp"
 #include "dice/runtime/control/credits.hpp"
 #include "dice/runtime/control/frame_count.hpp"
+#include "dice/runtime/control/frame_stamps.hpp"
 #include "dice/runtime/control/frame_watch.hpp"
 #include "dice/runtime/control/mailbox.hpp"
 #include "dice/runtime/control/turns.hpp"
@@ -56,8 +57,9 @@ class executor {
         kernels_(p, weights, arena_),
         box_(letter_paths(p.plan, in_flight), static_cast<int>(p.plan.messages.size()), rank, end),
         turns_(box_, p.plan, rank, in_flight),
-        io_(p, rank, end, slots_of(me_, in_flight), turns_),
         credits_(box_),
+        stamps_(box_, credits_, rank, stamping_rank(p.plan), in_flight),
+        io_(p, rank, end, slots_of(me_, in_flight), turns_, stamps_),
         count_(box_, rank, ranks_with(p.plan, schedule::action::enter)),
         watch_(box_, p.plan, rank),
         entered_at_(static_cast<std::size_t>(in_flight)),
@@ -129,6 +131,8 @@ class executor {
   /// Whether stream() ended because a rank was asked to stop, not because the source had ended; the same in every rank.
   bool cut_short() const { return count_.cut_short(); }
   static constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max() / 2;
+  /// From the next run on, sinks learn when each frame came to its source. The same in all ranks.
+  void stamp_frames(bool yes) { stamps_.turn(yes); }
   /// Tells the other ranks of stream() that this one failed: they are stopped.
   void give_up() { count_.fail(); }
 
@@ -363,10 +367,11 @@ class executor {
   kernel_calls kernels_;
   mailbox box_;
   turns turns_;
+  credits credits_;
+  frame_stamps stamps_;
   transfers io_;
   std::unique_ptr<segment_runner> runner_;
   offload* offload_ = nullptr;  ///< runner_, if it uses an accelerator
-  credits credits_;
   frame_count count_;
   frame_watch watch_;
 

@@ -23,6 +23,18 @@ inline std::vector<int> ranks_with(const schedule::plan_view& plan, schedule::ac
   return out;
 }
 
+/// The rank that stamps frames (control/frame_stamps.hpp), because it holds the first graph input; -1: there is none.
+inline int stamping_rank(const schedule::plan_view& plan) {
+  int layer = -1, rank = -1;
+  for (const auto& r : plan.ranks)
+    for (int s = r.first_step; s < r.last_step; ++s)
+      if (const auto& step = plan.steps[s]; step.what == schedule::action::enter && (rank < 0 || step.layer < layer)) {
+        layer = step.layer;
+        rank = r.rank;
+      }
+  return rank;
+}
+
 /// Frames whose buffers exist at once in rank `r`, with at most `in_flight` frames under way.
 inline int slots_of(const schedule::rank_program& r, int in_flight) { return std::min(r.slots, in_flight); }
 
@@ -36,7 +48,8 @@ inline int turn_slots(int in_flight) { return std::max(in_flight + 2, most_unfin
 inline constexpr int letter_tag = 0;
 
 /// The letters of a plan's ranks, from each rank to each other, with the slots of each kind: at most `in_flight` credits,
-/// from ranks with graph outputs to those with graph inputs; a notice of each of two runs and one of a failure; one
+/// from ranks with graph outputs to those with graph inputs; as many stamps from
+/// the stamping_rank() to those with outputs; a notice of each of two runs and one of a failure; one
 /// question; an answer, and one that says that the run is over; and for each set of replicas whose first free one takes each
 /// frame, turns from the rank that decides, and times from each replica to it.
 inline std::vector<letter_path> letter_paths(const schedule::plan_view& plan, int in_flight) {
@@ -45,13 +58,14 @@ inline std::vector<letter_path> letter_paths(const schedule::plan_view& plan, in
     return std::find(ranks.begin(), ranks.end(), r) != ranks.end();
   };
   const auto leave = ranks_with(plan, schedule::action::leave), enter = ranks_with(plan, schedule::action::enter);
-  const int ranks = static_cast<int>(plan.ranks.size());
+  const int ranks = static_cast<int>(plan.ranks.size()), stamps = stamping_rank(plan);
   std::vector<letter_path> out;
   for (int from = 0; from < ranks; ++from)
     for (int to = 0; to < ranks; ++to) {
       if (from == to) continue;
       auto& p = out.emplace_back(letter_path{from, to});
       if (has(leave, from) && has(enter, to)) p.add(kind::credit, in_flight, in_flight);
+      if (from == stamps && has(leave, to)) p.add(kind::stamp, in_flight, in_flight);
       p.add(kind::notice, 3, 2);
       p.add(kind::question, 1, 1);
       p.add(kind::answer, 2, 1);

@@ -3,6 +3,7 @@
 
 #include "dice/channels/channel.hpp"
 #include "dice/frames/ends.hpp"
+#include "dice/runtime/control/frame_stamps.hpp"
 #include "dice/runtime/control/turns.hpp"
 #include "dice/runtime/figures.hpp"
 #include "dice/runtime/program.hpp"
@@ -19,8 +20,14 @@ namespace dice::runtime {
 /// runs; those given to source, sink and recorder start at 0 in each run.
 class transfers {
  public:
-  transfers(const program& p, int rank, channels::endpoint& end, int slots, const turns& known)
-      : program_(p), plan_(p.plan), end_(end), slots_(slots), turns_(known), line_of_(plan_.messages.size()) {
+  transfers(const program& p, int rank, channels::endpoint& end, int slots, const turns& known, frame_stamps& stamps)
+      : program_(p),
+        plan_(p.plan),
+        end_(end),
+        slots_(slots),
+        turns_(known),
+        stamps_(stamps),
+        line_of_(plan_.messages.size()) {
     const auto& me = plan_.ranks[rank];
     for (int s = me.first_step; s < me.last_step; ++s) {
       const auto& step = plan_.steps[s];
@@ -72,10 +79,12 @@ class transfers {
   void enter(int layer, std::int64_t frame, std::byte* to) {
     const auto begin = recorder_ ? now() : 0;
     if (source_) source_->fill(layer, frame - first_, to, program_.layers.layers[layer].output);
+    if (source_ && stamps_.makes(frame)) stamps_.put(frame, source_->stamp(layer, frame - first_));
     note(recorder::kind::enter, layer, frame, begin);
   }
   void leave(int layer, std::int64_t frame, const std::byte* from) {
     const auto begin = recorder_ ? now() : 0;
+    if (sink_ && stamps_.on()) sink_->stamp(frame - first_, stamps_.of(frame));
     if (sink_) sink_->take(layer, frame - first_, from, program_.layers.layers[layer].output);
     note(recorder::kind::leave, layer, frame, begin);
   }
@@ -84,7 +93,7 @@ class transfers {
   bool ready(const schedule::step& s, std::int64_t frame) const {
     if (s.what == schedule::action::receive) return received(receives_[line_of_[s.message]], slot(frame));
     if (s.what == schedule::action::enter) return !source_ || source_->ready(s.layer, frame - first_);
-    if (s.what == schedule::action::leave) return !sink_ || sink_->ready(s.layer, frame - first_);
+    if (s.what == schedule::action::leave) return !sink_ || (stamps_.known(frame) && sink_->ready(s.layer, frame - first_));
     return true;
   }
   /// Whether all messages of a slot's last frame are sent.
@@ -154,6 +163,7 @@ class transfers {
   channels::endpoint& end_;
   const int slots_;
   const turns& turns_;
+  frame_stamps& stamps_;
   std::vector<line> sends_, receives_;
   std::vector<int> line_of_;  ///< by message: its place in sends_ or receives_
   std::int64_t first_ = 0, posted_ = 0;

@@ -26,9 +26,10 @@ struct letter {
     answer,    ///< to a question
     turn,      ///< which replica computes a frame (turns.hpp)
     time,      ///< how long a replica took for one
+    stamp,     ///< when a frame came (frame_stamps.hpp)
   };
   static constexpr std::size_t kinds = meta::value_count<kind>;
-  using words = std::array<std::int64_t, 4>;
+  using words = std::array<std::int64_t, 6>;
 
   std::int64_t number = 0;  ///< on its path, from 0 on
   kind is = kind::credit;
