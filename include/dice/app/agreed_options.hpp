@@ -30,6 +30,7 @@ namespace dice::app {
   number(o.in_flight.has_value(), "--in-flight", std::to_string(o.in_flight.value_or(0)));
   number(o.frame_timeout > 0, "--frame-timeout", seconds);
   given(o.streams(), "a stream of frames (--input -, --source)");
+  given(!o.sinks.empty(), "--results or --sink");
   given(o.cuda_aware, "--cuda-aware");
   given(o.verify, "--verify");
   given(o.check_numbers, "--check-numbers");

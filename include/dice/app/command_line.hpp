@@ -4,6 +4,7 @@
 #include "dice/app/conflict.hpp"
 #include "dice/app/option_values.hpp"
 #include "dice/app/options.hpp"
+#include "dice/app/result_options.hpp"
 #include "dice/app/results.hpp"
 #include "dice/app/stream_rules.hpp"
 #include "dice/app/transport_words.hpp"
@@ -141,9 +142,19 @@ inline std::span<const option> option_table() {
                p.out.random = p.number<std::uint64_t>(v, 0, std::numeric_limits<std::uint64_t>::max(),
                                                       "a whole number from 0 to 18446744073709551615");
              }},
-      option{"--output", takes::value, "[NAME=]FILE", true,
-             "write a graph output as .npy, frames joined along the leading dimension",
-             [](parsing& p, std::string_view v) { p.add_once(p.out.outputs, v); }},
+      option{
+          "--output", takes::value, "[NAME=]FILE", true,
+          "write a graph output as .npy, frames joined along the leading dimension, or as --results says; - is the standard "
+          "output",
+          [](parsing& p, std::string_view v) { p.add_once(p.out.outputs, v); }},
+      option{"--sink", takes::value, "[NAME=]COMMAND", true,
+             "write a graph output's results to the standard input of a shell command as they come; it runs where the "
+             "output is",
+             [](parsing& p, std::string_view v) { p.add_sink(v); }},
+      option{"--results", takes::value, "[NAME=]top|json|raw|npy", true,
+             "how results are written as they come, to the standard output, --output or --sink: lines of text or of JSON "
+             "(default), numbers, or a .npy file for each frame",
+             [](parsing& p, std::string_view v) { p.add_form(v); }},
       option{"--gather", takes::nothing, "", false, "send results to rank 0, which writes and prints them",
              [](parsing& p, std::string_view) { p.out.gather = true; }},
       option{"--frames", takes::value, "N", false, "the total number of frames; given frames repeat cyclically",
@@ -299,11 +310,13 @@ inline std::string_view nearest_option(std::string_view wrong) {
   for (const auto& file : reads)
     if (!file.empty()) uses.push_back(files::reads(file));
   for (const auto& file : o.written()) {
-    if (file == "-") throw runtime::usage_error("output cannot go to '-'; name a file (./- for a file of that name)");
+    if (file == "-") throw runtime::usage_error("only results can go to '-'; name a file (./- for a file of that name)");
     uses.push_back(files::writes(file));
   }
   for (const auto& f : o.outputs)
     if (o.streams()) uses.push_back(files::partial_use(f.file));
+  for (const auto& s : o.sinks)
+    if (s.kind == result_sink::kinds::file) uses.push_back(files::partial_use(s.what));
   if (const auto wrong = files::conflict(uses); !wrong.empty()) throw runtime::usage_error(wrong);
 }
 
@@ -367,6 +380,7 @@ inline std::string_view nearest_option(std::string_view wrong) {
     found->apply(p, value);
   }
   if (out.prints()) return out;
+  if (const auto wrong = place_results(program.layers, out); !wrong.empty()) throw runtime::usage_error(wrong);
 
   const auto given = [&](std::string_view name) { return std::find(seen.begin(), seen.end(), name) != seen.end(); };
   if (!out.pack.empty()) {
@@ -404,7 +418,8 @@ inline std::string_view nearest_option(std::string_view wrong) {
     return out;
   }
   if (given("--tolerance") && out.expected.empty()) throw runtime::usage_error("--tolerance needs --expect FILE");
-  if (given("--labels") && out.top == 0) throw runtime::usage_error("--labels needs --top K");
+  if (given("--labels") && out.top == 0 && out.sinks.empty())
+    throw runtime::usage_error("--labels needs --top K or --results");
   if (const auto wrong = out.streams() ? stream_mistake(out) : ""; !wrong.empty()) throw runtime::usage_error(wrong);
   detail::require_different_files(out);
   if (out.explain) {

@@ -36,6 +36,11 @@ std::vector<files::use> uses_of(const options& o, int rank, const std::string& w
       out.push_back(files::writes(f.file));
       if (o.streams()) out.push_back(files::partial_use(f.file));
     }
+  for (const auto& s : o.sinks)
+    if (s.kind == result_sink::kinds::file && holder(s.layer) == rank) {
+      out.push_back(files::writes(s.what));
+      out.push_back(files::partial_use(s.what));
+    }
   for (const auto* file : {&o.json, &o.trace, &o.profile})
     if (rank == 0 && !file->empty()) out.push_back(files::writes(*file));
   return out;

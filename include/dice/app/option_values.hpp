@@ -132,6 +132,30 @@ struct parsing {
              "' and '" + f.file + "'; give one");
     to.push_back(std::move(f));
   }
+  /// [NAME=]COMMAND.
+  void add_sink(std::string_view text) const {
+    auto f = file(text, false, "COMMAND");
+    for (const auto& other : out.sinks)
+      if (other.layer == f.layer)
+        fail("output " + std::string(program.layers.layers[f.layer].onnx_name) +
+             " has two sinks; give one (tee writes to two)");
+    out.sinks.push_back({f.layer, result_sink::kinds::command, std::move(f.file), result_form::automatic});
+  }
+  /// [NAME=]FORM; without a name, for all outputs that have no form of their own.
+  void add_form(std::string_view text) const {
+    const auto found = [](std::string_view word) { return std::find(result_words.begin() + 1, result_words.end(), word); };
+    named_form form{-1, static_cast<result_form>(found(text) - result_words.begin())};
+    if (found(text) == result_words.end()) {
+      const auto f = file(text, false, "FORM");
+      const auto at = found(f.file);
+      if (at == result_words.end()) fail("'" + f.file + "' is not top, json, raw or npy");
+      form = {f.layer, static_cast<result_form>(at - result_words.begin())};
+    }
+    for (const auto& other : out.forms)
+      if (other.layer == form.layer)
+        fail("given twice" + std::string(form.layer < 0 ? "" : " for one output") + "; give it once");
+    out.forms.push_back(form);
+  }
 };
 
 }  // namespace dice::app::detail

@@ -40,6 +40,24 @@ enum class late_rule : unsigned char { automatic, wait, drop_oldest, drop_newest
 /// Their words, in this order; automatic has none.
 inline constexpr std::array<std::string_view, 4> late_words{"-", "wait", "drop-oldest", "drop-newest"};
 
+/// How results are written as they leave.
+enum class result_form : unsigned char { automatic, top, json, raw, npy };
+/// Their words, in this order; automatic has none.
+inline constexpr std::array<std::string_view, 5> result_words{"-", "top", "json", "raw", "npy"};
+/// The form of an output's results; layer -1: of all outputs.
+struct named_form {
+  int layer = -1;
+  result_form form = result_form::automatic;
+};
+/// Where records of an output's results go.
+struct result_sink {
+  int layer = -1;
+  enum class kinds : unsigned char { standard, command, file };
+  kinds kind = kinds::standard;
+  std::string what{};  ///< the command or the file
+  result_form form = result_form::automatic;
+};
+
 /// What --plan prints.
 enum class plan_form : unsigned char { none, text, json, steps, dot, svg };
 /// What follows `--plan=`, in the order of plan_form; none and text have no word.
@@ -53,7 +71,9 @@ struct options {
   std::string mapping, weights, packed, labels, json, trace, profile, tune, measure, pack, search;
   std::vector<named_input> inputs;
   std::vector<named_pixels> pixels;
-  std::vector<named_file> outputs, expected;
+  std::vector<named_file> outputs, expected;  ///< outputs: .npy files of all frames
+  std::vector<named_form> forms;
+  std::vector<result_sink> sinks;
   std::vector<int> ranks;  ///< whose weights --pack writes; empty: all
   std::optional<std::uint64_t> random;
   std::optional<std::int64_t> frames;
@@ -85,6 +105,8 @@ struct options {
     for (const auto& file : {json, trace, profile, tune, measure, pack})
       if (!file.empty()) out.push_back(file);
     for (const auto& f : outputs) out.push_back(f.file);
+    for (const auto& s : sinks)
+      if (s.kind == result_sink::kinds::file) out.push_back(s.what);
     return out;
   }
   /// Whether --input gives frames for graph input `layer`.
@@ -95,6 +117,14 @@ struct options {
   /// too.
   bool streams() const {
     return std::any_of(inputs.begin(), inputs.end(), [](const named_input& f) { return f.streams(); });
+  }
+  /// Whether results go to the standard output, and so all else that is printed to the standard error.
+  bool prints_results() const {
+    return std::any_of(sinks.begin(), sinks.end(), [](const auto& s) { return s.kind == result_sink::kinds::standard; });
+  }
+  /// Whether records of the results of output `layer` are written as they leave.
+  bool has_sink(int layer) const {
+    return std::any_of(sinks.begin(), sinks.end(), [layer](const auto& s) { return s.layer == layer; });
   }
   /// The graph input that the standard input feeds (`--input -`), or -1.
   int standard_input() const {

@@ -205,15 +205,16 @@ class rank_job {
         me_.executor().record(&*recorder_);
         ranks_.all_gather({});  // a rank may take long to measure its kernels: no frame waits for that
       }
+      me_.executor().stamp_frames(view_.streams || !options_.sinks.empty());
       const this_host::core_watch watch(me_.own().cores(), me_.own().threads(), me_.alone());
       if (view_.streams) {
         inputs_.live().start(options_.frames.value_or(runtime::executor::endless), me_.end());
-        stream(inputs_.live(), &results_.live(), runtime::executor::endless);
+        stream(inputs_.live(), &results_.through(results_.live(), given_, me_.end()), runtime::executor::endless);
         inputs_.live().stop();
         figures_.streams = inputs_.live().counts();
       } else {
         counted_results progress_sink(results_.kept(), frames_, shows_progress());
-        stream(inputs_.source(), &progress_sink, frames_);
+        stream(inputs_.source(), &results_.through(progress_sink, given_, me_.end()), frames_);
       }
       figures_.cores = watch.used();
       me_.end().settle();

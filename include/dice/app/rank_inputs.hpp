@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -168,6 +169,13 @@ struct given_frames {
   std::vector<std::string> pictures{};  ///< of the input that has them, whichever rank it is in
   std::size_t pictures_per_frame = 1;
   std::string mistake{};  ///< if inputs differ
+
+  /// The pictures of frame `frame`; they repeat cyclically.
+  std::span<const std::string> pictures_of(std::int64_t frame) const {
+    const std::span all(pictures);
+    return all.empty() ? all
+                       : all.subspan(static_cast<std::size_t>(frame) * pictures_per_frame % all.size(), pictures_per_frame);
+  }
 
   /// Adds a rank's rank_inputs::counts().
   void add(const std::string& counts) {

@@ -3,6 +3,7 @@
 
 #include "dice/app/counted_results.hpp"
 #include "dice/app/live_results.hpp"
+#include "dice/app/output/result_sinks.hpp"
 #include "dice/app/rank_inputs.hpp"
 #include "dice/app/rank_view.hpp"
 #include "dice/app/results.hpp"
@@ -14,8 +15,13 @@
 #include "dice/text/foreign.hpp"
 #include "dice/text/table.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -59,9 +65,11 @@ class rank_results {
 
   /// Prepares for a run of `frames` frames, of which the files have `given`. Throws files::error.
   void begin(std::int64_t frames, std::int64_t given) {
+    for (const auto& to : of_.options.sinks)
+      if (of_.here(to.layer)) open(to);
     for (int l = 0; l < of_.layers(); ++l) {
       if (streams()) {
-        if (of_.kept(l) && of_.here(l)) follow(l);
+        if (of_.collects(l) && of_.here(l)) follow(l);
         continue;
       }
       if (keeps(l)) sink_.add(l, of_.layer(l).output, frames);
@@ -70,6 +78,13 @@ class rank_results {
   }
 
   frames::tensor_sink& kept() { return sink_; }
+  /// Where results go that are then for `next`: through the sinks, if there are any. `end` is waken when they have room.
+  frames::sink& through(frames::sink& next, const given_frames& given, channels::endpoint& end) {
+    if (sinks_.empty()) return next;
+    sinks_.begin(
+        next, [&given](std::int64_t frame) { return given.pictures_of(frame); }, [&end] { end.wake(); });
+    return sinks_;
+  }
   /// Takes each result of a stream as it comes.
   frames::sink& live() { return live_; }
 
@@ -82,7 +97,7 @@ class rank_results {
   void gather(channels::communicator& ranks, std::int64_t frames) {
     for (int l = 0; l < of_.layers(); ++l) {
       const int owner = of_.program.plan.owner[l];
-      if (!of_.kept(l) || of_.holder(l) == owner) continue;
+      if (!of_.collects(l) || of_.holder(l) == owner) continue;
       const auto bytes = frames * of_.layer(l).output.bytes();
       if (of_.here(l)) ranks.send_block(of_.holder(l), sink_.result(l).data(), bytes);
       if (of_.holds(l)) ranks.receive_block(owner, sink_.result(l).data(), bytes);
@@ -90,6 +105,7 @@ class rank_results {
   }
   /// Calls then(f) with functions that write files; each may throw files::error.
   template <class Then> void write(Then then) {
+    then([&] { sinks_.finish(); });
     if (streams()) return then([&] { live_.finish(); });
     for (const auto& f : of_.options.outputs)
       if (of_.holds(f.layer)) then([&] { frames::write_npy(f.file, sink_.result(f.layer), of_.layer(f.layer).number); });
@@ -97,7 +113,7 @@ class rank_results {
   /// Prints the largest numbers of each result.
   void list_top(std::int64_t frames, const given_frames& given) {
     for (int l = 0; l < of_.layers(); ++l)
-      if (of_.layer(l).is_output && of_.holds(l))
+      if (of_.lists(l) && of_.holds(l))
         print_result(top_list_of(of_.program.layers, l, of_.options.top, labels_)
                          .text(sink_.result(l), frames, given.pictures, given.pictures_per_frame));
   }
@@ -116,13 +132,32 @@ class rank_results {
   }
 
  private:
+  /// Opens a sink of a rank's output. Throws files::error, std::runtime_error.
+  [[gnu::cold]] void open(const result_sink& to) {
+    if (to.kind == result_sink::kinds::standard && (to.form == result_form::raw || to.form == result_form::npy)) {
+      const char* const is = ::isatty(STDOUT_FILENO)                ? "a terminal"
+                             : std::getenv("DICE_TIMESTAMP_OUTPUT") ? "the job's log"
+                                                                    : nullptr;
+      if (is)
+        throw files::error("the standard output is " + std::string(is) + ", and takes no numbers in " +
+                           std::string(result_words[static_cast<std::size_t>(to.form)]) +
+                           "; write them to --output FILE or --sink 'COMMAND', or choose --results json");
+    }
+    const auto& about = of_.layer(to.layer);
+    constexpr int some = 5;
+    const auto longest = static_cast<int>(std::min<std::int64_t>(numbers_of_row(of_.program.layers, to.layer), some));
+    const int k = of_.options.top > 0 ? of_.options.top : longest;
+    sinks_.add(to.layer, to, {to.form, top_list_of(of_.program.layers, to.layer, k, labels_), about.output, about.number},
+               static_cast<std::size_t>(of_.in_flight()));
+  }
+
   bool streams() const { return of_.streams; }
-  bool keeps(int l) const { return of_.kept(l) && (of_.here(l) || of_.holds(l)); }
+  bool keeps(int l) const { return of_.collects(l) && (of_.here(l) || of_.holds(l)); }
 
   /// Prepares what `live_` does with the results of output `l` of a stream.
   void follow(int l) {
     const auto& about = of_.layer(l);
-    if (of_.options.top > 0) live_.list(l, top_list_of(of_.program.layers, l, of_.options.top, labels_));
+    if (of_.lists(l)) live_.list(l, top_list_of(of_.program.layers, l, of_.options.top, labels_));
     for (const auto& f : of_.options.outputs)
       if (f.layer == l) live_.write(l, f.file, about.output, about.number);
     if (const auto at = expected_.find(l); at != expected_.end())
@@ -142,6 +177,7 @@ class rank_results {
   std::vector<std::string> labels_;
   frames::tensor_sink sink_;
   live_results live_{sink_};
+  result_sinks sinks_;
 };
 
 }  // namespace dice::app

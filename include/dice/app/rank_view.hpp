@@ -25,11 +25,15 @@ struct rank_view {
   int holder(int l) const { return options.gather ? 0 : program.plan.owner[l]; }
   bool holds(int l) const { return holder(l) == rank; }
   /// Whether the results of output `l` are used.
-  bool kept(int l) const {
+  bool kept(int l) const { return layer(l).is_output && (options.has_sink(l) || collects(l)); }
+  /// Whether --top lists the results of output `l`.
+  bool lists(int l) const { return layer(l).is_output && options.top > 0 && !options.has_sink(l); }
+  /// Whether they are used for something else than sinks.
+  bool collects(int l) const {
     const auto names = [&](const std::vector<named_file>& files) {
       return std::any_of(files.begin(), files.end(), [&](const auto& f) { return f.layer == l; });
     };
-    return layer(l).is_output && (options.top > 0 || names(options.outputs) || names(options.expected));
+    return layer(l).is_output && (lists(l) || names(options.outputs) || names(options.expected));
   }
   int in_flight() const { return options.in_flight.value_or(program.plan.in_flight); }
   bool profiles() const { return !options.profile.empty() || options.explain; }

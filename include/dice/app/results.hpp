@@ -7,6 +7,7 @@
 #include "dice/frames/tensor.hpp"
 #include "dice/graph/network.hpp"
 #include "dice/text/foreign.hpp"
+#include "dice/text/json.hpp"
 #include "dice/text/table.hpp"
 
 #include <algorithm>
@@ -77,10 +78,8 @@ inline std::int64_t numbers_of_row(const graph::network_view& network, int l) {
   return network.layers[l].output.elements() / rows_of(network, l);
 }
 
-/// The `k` largest of the `elements` numbers at `x`, with their indices and labels: " 7 seven 9.81, 1 one 3.20"; equal ones
-/// by index, NaN last.
-[[gnu::cold]] inline std::string largest_text(const float* x, std::size_t elements, int k,
-                                              const std::vector<std::string>& labels) {
+/// The indices of the `k` largest of the `elements` numbers at `x`; equal ones by index, NaN last.
+[[gnu::cold]] inline std::vector<std::size_t> largest(const float* x, std::size_t elements, int k) {
   const auto most = std::min(static_cast<std::size_t>(k), elements);
   std::vector<std::size_t> order(elements);
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -91,8 +90,16 @@ inline std::int64_t numbers_of_row(const graph::network_view& network, int l) {
                       if (!na && x[a] != x[b]) return x[a] > x[b];
                       return a < b;
                     });
+  order.resize(most);
+  return order;
+}
+
+/// They, with indices and labels: " 7 seven 9.81, 1 one 3.20".
+[[gnu::cold]] inline std::string largest_text(const float* x, std::size_t elements, int k,
+                                              const std::vector<std::string>& labels) {
+  const auto order = largest(x, elements, k);
   std::string out;
-  for (std::size_t i = 0; i < most; ++i) {
+  for (std::size_t i = 0; i < order.size(); ++i) {
     out += (i ? ", " : " ") + std::to_string(order[i]) +
            (order[i] < labels.size() ? " " + text::shown(labels[order[i]]) : "") +
            text::number_text(static_cast<double>(x[order[i]]), " %.4g");
@@ -100,17 +107,22 @@ inline std::int64_t numbers_of_row(const graph::network_view& network, int l) {
   return out;
 }
 
-/// The `k` most frequent of the `elements` integers at `x`, with their labels and how many there are of each: " 0 background
-/// 51234, 15 person 3102"; equally frequent ones by size.
-[[gnu::cold]] inline std::string most_frequent_text(const float* x, std::size_t elements, int k,
-                                                    const std::vector<std::string>& labels) {
+/// The `k` most frequent of the `elements` integers at `x`, and how many there are of each; equally frequent ones by size.
+[[gnu::cold]] inline std::vector<std::pair<std::int64_t, std::int64_t>> most_frequent(const float* x, std::size_t elements,
+                                                                                      int k) {
   std::map<std::int64_t, std::int64_t> counts;
   for (std::size_t i = 0; i < elements; ++i) ++counts[frames::as_number<std::int64_t>(x[i])];
   std::vector<std::pair<std::int64_t, std::int64_t>> order(counts.begin(), counts.end());
   std::ranges::stable_sort(order, std::greater<>(), &decltype(order)::value_type::second);
   order.resize(std::min(order.size(), static_cast<std::size_t>(k)));
+  return order;
+}
+
+/// They, with labels: " 0 background 51234, 15 person 3102".
+[[gnu::cold]] inline std::string most_frequent_text(const float* x, std::size_t elements, int k,
+                                                    const std::vector<std::string>& labels) {
   std::string out;
-  for (const auto& [n, count] : order) {
+  for (const auto& [n, count] : most_frequent(x, elements, k)) {
     const bool named = n >= 0 && n < static_cast<std::int64_t>(labels.size());
     out += (out.empty() ? " " : ", ") + std::to_string(n) + (named ? " " + text::shown(labels[n]) : "") + " " +
            std::to_string(count);
@@ -141,7 +153,26 @@ struct top_list {
     }
     return out;
   }
-  /// The same for each of `frames` frames, which have `per_frame` of `pictures`; pictures repeat cyclically.
+  /// The numbers of a row as JSON: [{"index": 7, "label": "seven", "value": 9.81}], or of integers [{"value": 15, "label":
+  /// "person", "count": 3102}].
+  [[gnu::cold]] std::string json(const float* x, std::size_t elements) const {
+    text::json_array out;
+    const auto add = [&](const char* key, std::int64_t n, auto more) {
+      auto one = text::json_object().add(key, n);
+      if (n >= 0 && n < static_cast<std::int64_t>(labels.size())) one.add("label", labels[static_cast<std::size_t>(n)]);
+      more(one);
+      out.add(text::json_text{one.json()});
+    };
+    if (counts) {
+      for (const auto& [n, count] : most_frequent(x, elements, k))
+        add("value", n, [count = count](text::json_object& one) { one.add("count", count); });
+    } else {
+      for (const auto i : largest(x, elements, k))
+        add("index", static_cast<std::int64_t>(i), [&](text::json_object& one) { one.add("value", x[i]); });
+    }
+    return out.json();
+  }
+  /// The lines of each of `frames` frames, which have `per_frame` of `pictures`; pictures repeat cyclically.
   [[gnu::cold]] std::string text(const frames::tensor& all, std::int64_t frames, std::span<const std::string> pictures = {},
                                  std::size_t per_frame = 1) const {
     std::string out;

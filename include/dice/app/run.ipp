@@ -163,9 +163,9 @@ inline const channels::transport_info& transport_of(channels::transport wanted, 
     if (usage.empty()) usage = e.what();
   }
   const auto written = o.written();
-  text::prints_to_stderr = std::any_of(written.begin(), written.end(), [](const std::string& file) {
-    return files::place_of(file).descriptor == STDOUT_FILENO;
-  });
+  text::prints_to_stderr = o.prints_results() || std::any_of(written.begin(), written.end(), [](const std::string& file) {
+                             return files::place_of(file).descriptor == STDOUT_FILENO;
+                           });
   const auto launch = channels::launched();
   const bool several = launch.size > 1, first = launch.rank == 0;
   if (usage.empty() && !o.search.empty() && !f)

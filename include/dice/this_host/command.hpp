@@ -114,8 +114,10 @@ class command {
 
  private:
   /// Runs the command in a shell of its own, and passes SIGTERM on to all that it has started: the kernel sends this only to
-  /// the first process when this program is killed.
-  static constexpr const char* leader = "trap 'trap : TERM; kill 0' TERM; sh -c \"$1\" <&0 & wait $!";
+  /// the first process when this program is killed. The first process keeps no end of the pipe, and the shell takes the input
+  /// of a background command away.
+  static constexpr const char* leader =
+      "exec 3<&0 </dev/null; trap 'trap : TERM; kill 0' TERM; sh -c \"$1\" <&3 3<&- & exec 3<&- >&-; wait $!";
 
   [[noreturn]] static void fail() {
     throw std::runtime_error(std::string("no process can be started: ") + std::strerror(errno));

@@ -45,8 +45,8 @@ class frame_stamps {
     for (const int r : box_.receivers(kind))  // there is room: one for each frame in flight
       box_.send(kind, r, {frame, stamp.time, stamp.steady, stamp.number, sent, credits_.delay(r)});
   }
-  /// Whether the stamp of a frame that leaves is known here.
-  bool known(std::int64_t frame) const { return !on_ || frame < next_; }
+  /// Whether the stamp of a frame will be known here when it leaves; the rank that makes it does so when the frame enters.
+  bool known(std::int64_t frame) const { return !on_ || from_ == rank_ || frame < next_; }
   /// It; `steady` is of this rank's clock.
   frames::frame_stamp of(std::int64_t frame) const {
     if (!on_) return frames::frame_stamp::now(frame);
