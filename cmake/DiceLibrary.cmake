@@ -122,7 +122,7 @@ if(DICE_IS_INSTALLED AND dice_library_id STREQUAL "${DICE_INSTALLED_LIBRARY_ID}"
   target_link_libraries(dice_library INTERFACE dice::core)
   set(dice_has_library "installed")
 else()
-  set(dice_sources cluster_model cpu_level reference remap run stream_job team)
+  set(dice_sources cluster_model cpu_level decode reference remap run stream_job team)
   set(dice_transports in_process)
   if(TARGET dice::mpi)
     list(APPEND dice_transports mpi)
