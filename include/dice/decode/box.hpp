@@ -10,10 +10,14 @@ namespace dice::decode {
 /// What a network has found: the rectangle from corner (x, y), left and above, in pixels of the network's input. Parts of it
 /// may lie outside of the picture.
 struct box {
-  float x = 0, y = 0, width = 0, height = 0;
-  float score = 0;  ///< how sure the network is, from 0 to 1
-  int class_index = 0;
+  float x = 0;          ///< of the left side
+  float y = 0;          ///< of the upper side
+  float width = 0;      ///< 0 or more
+  float height = 0;     ///< 0 or more
+  float score = 0;      ///< how sure the network is, from 0 to 1
+  int class_index = 0;  ///< from 0; that of a label in a file of labels
 
+  /// Whether all numbers are equal.
   friend bool operator==(const box&, const box&) = default;
 };
 

@@ -10,10 +10,12 @@
 
 namespace dice::decode {
 
+/// A class and how probable it is.
 struct class_score {
-  int class_index = 0;
-  float score = 0;  ///< probability, from 0 to 1
+  int class_index = 0;  ///< from 0
+  float score = 0;      ///< probability, from 0 to 1
 
+  /// Whether both are equal.
   friend bool operator==(const class_score&, const class_score&) = default;
 };
 

@@ -26,7 +26,7 @@ namespace dice::decode {
 /// - yolov10: (B, N, 6): the corners' x, y, x, y in pixels, score, class. The network has chosen already, so boxes do not
 ///   suppress one another. YOLOv10's export.
 /// - ssd: two results, (B, N, 4) and (B, N, C), whose class 0 is the background. The first has the corners' x, y, x, y, from
-///   0 to 1; or, if there are priors, what remains to be added to those (SSD, equation 2).
+///   0 to 1; or, if there are priors, what remains to be added to those (arXiv:1512.02325, equation 2).
 enum class head : std::uint8_t { classes, mask, yolov5, yolov8, yolov10, ssd };
 
 /// What scores are. Automatic: probabilities if all lie between 0 and 1 (and, for head::classes, sum up to 1); otherwise
@@ -36,19 +36,20 @@ enum class scale : std::uint8_t { automatic, probabilities, logits };
 /// How results are decoded. What is empty has the head's default.
 struct options {
   /// Only boxes with a higher score are given: 0.25 (Ultralytics' `conf` in predict mode); SSD 0.5. SSD's paper and
-  /// torchvision use 0.01, which measures a network's precision, but gives a hundred boxes that nobody wants to see. Of a
-  /// mask with one number for each pixel, class 1 is where the probability is higher: 0.5.
+  /// torchvision use 0.01 to measure a network's precision, but most of those boxes are wrong. Of a mask with one number for
+  /// each pixel, class 1 is where the probability is higher: 0.5.
   std::optional<float> score{};
   /// Of two boxes that overlap more (intersection_over_union), one goes: yolov5 0.45 (its detect.py), yolov8 0.7 (`iou` of
-  /// Ultralytics' predict mode), ssd 0.45 (its paper, section 3).
+  /// Ultralytics' predict mode), ssd 0.45 (arXiv:1512.02325, on inference time).
   std::optional<float> overlap{};
   /// The most boxes of a picture: yolov5 1000 (its detect.py), yolov8 and yolov10 300 (Ultralytics' `max_det`), ssd 200 (its
   /// paper). The most classes of a row: 5.
   std::optional<int> most{};
   bool across_classes = false;      ///< boxes also suppress those of other classes (Ultralytics' `agnostic_nms`)
   scale scores = scale::automatic;  ///< for classes, mask and ssd; those of the others are probabilities
-  int classes = 0;                  ///< C, which shapes must then have; 0: what the shape says
-  int width = 0, height = 0;        ///< of the network's input in pixels; only ssd needs them
+  int classes = 0;                  ///< C, of ssd without the background; 0: what the shape says
+  int width = 0;                    ///< of the network's input in pixels; only ssd needs it
+  int height = 0;                   ///< likewise
   /// Of ssd, (N, 4): centre x and y, width, height, from 0 to 1. The variances are 0.1 and 0.2 (torchvision: the weights 10,
   /// 10, 5, 5).
   std::vector<float> priors{};
@@ -57,8 +58,8 @@ struct options {
 /// A result: row-major numbers, and their shape. `type.element` is the type in which they leave the network: integers, too,
 /// are floats here.
 struct result {
-  const float* numbers = nullptr;
-  tensor::type type{};
+  const float* numbers = nullptr;  ///< type.elements() of them
+  tensor::type type{};             ///< shape, and type of the numbers outside of the network
 };
 
 /// Why results of these types, in the order of the network's outputs, cannot be decoded so; or "". Can be asked before there

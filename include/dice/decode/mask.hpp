@@ -11,9 +11,11 @@ namespace dice::decode {
 
 /// The class of each pixel of a picture.
 struct mask {
-  static constexpr int no_class = -1, most_classes = 65536;
+  static constexpr int no_class = -1;         ///< the class of pixels that have none
+  static constexpr int most_classes = 65536;  ///< no integer from here on is a class
 
-  int width = 0, height = 0;
+  int width = 0;                        ///< in pixels
+  int height = 0;                       ///< in pixels
   std::vector<std::int32_t> classes{};  ///< of each pixel, row by row; no_class if one of its numbers is NaN or infinite, or
                                         ///< its integer is below 0 or not below most_classes
   std::vector<std::int64_t> counts{};   ///< the pixels of each class
@@ -22,9 +24,10 @@ struct mask {
 
 /// Neighbouring pixels of one class.
 struct run {
-  std::int32_t class_index = 0;
-  std::int64_t pixels = 0;
+  std::int32_t class_index = 0;  ///< or mask::no_class
+  std::int64_t pixels = 0;       ///< how many
 
+  /// Whether both are equal.
   friend bool operator==(const run&, const run&) = default;
 };
 

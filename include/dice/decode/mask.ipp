@@ -20,21 +20,26 @@ namespace detail {
 inline void argmax(const float* planes, std::int64_t classes, std::int64_t pixels, std::int32_t* to) {
   constexpr std::int64_t block = 1024;
   float most[block], zero[block];
+  std::int32_t index[block];
   for (std::int64_t begin = 0; begin < pixels; begin += block, to += block) {
     const auto size = std::min(block, pixels - begin);
     std::fill_n(most, size, -std::numeric_limits<float>::infinity());
     std::fill_n(zero, size, 0.0f);
+    std::fill_n(index, size, 0);
     for (std::int64_t c = 0; c < classes; ++c) {
       const float* const numbers = planes + c * pixels + begin;
+      const auto number = static_cast<std::int32_t>(c);
+      // Two loops, and bits instead of a branch: g++ makes no vectors otherwise, which takes five times as long.
       for (std::int64_t i = 0; i < size; ++i) {
-        const bool larger = numbers[i] > most[i];
-        to[i] = larger ? static_cast<std::int32_t>(c) : to[i];
-        most[i] = larger ? numbers[i] : most[i];
+        const std::int32_t larger = -(numbers[i] > most[i]);
+        index[i] = (number & larger) | (index[i] & ~larger);
+      }
+      for (std::int64_t i = 0; i < size; ++i) {
+        most[i] = numbers[i] > most[i] ? numbers[i] : most[i];
         zero[i] += numbers[i] - numbers[i];
       }
     }
-    for (std::int64_t i = 0; i < size; ++i)
-      if (zero[i] != 0) to[i] = mask::no_class;
+    for (std::int64_t i = 0; i < size; ++i) to[i] = zero[i] == 0 ? index[i] : mask::no_class;
   }
 }
 
