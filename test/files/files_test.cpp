@@ -140,6 +140,20 @@ TEST(writer, writes_whole_files) {
   EXPECT_EQ(at.text(longest), "x");
 }
 
+TEST(writer, replaces_files_without_waiting_for_the_disk) {
+  const folder at;
+  const auto entries = at.entries();
+  for (const char* text : {"one", "another"}) {
+    at.write("a", "before");
+    files::writer out(at("a"));
+    out.write(text);
+    EXPECT_EQ(at.text("a"), "before");
+    out.replace();
+    EXPECT_EQ(at.text("a"), text);
+  }
+  EXPECT_EQ(at.entries(), entries + 1);
+}
+
 TEST(writer, follows_links) {
   const folder at;
   at.write("a", "before");

@@ -117,12 +117,21 @@ class writer {
     fd_ = -1;
     if (::close(fd) != 0 && errno != EINTR) fail(errno);
   }
-  /// finish(); then gives the file its name.
-  void commit() {
-    finish();
+  /// Gives the file its name without waiting for the disk: for files that are soon replaced. Those who read it see a whole
+  /// file, but after a loss of power it may be damaged.
+  void replace() {
+    const int fd = fd_;
+    fd_ = -1;
+    if (fd >= 0 && ::close(fd) != 0 && errno != EINTR) fail(errno);
     if (is_direct()) return;
     if (::rename(temporary_.c_str(), at_.path.c_str()) != 0) fail(errno);
     temporary_.clear();
+  }
+  /// finish(); then gives the file its name.
+  void commit() {
+    finish();
+    replace();
+    if (is_direct()) return;
     // The name, too, must survive a loss of power. If a file system cannot do this for folders, nothing more can be done.
     if (const int folder = ::open(folder_of(at_.path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); folder >= 0) {
       ::fsync(folder);

@@ -97,6 +97,24 @@ struct picture_file {
               "; scale it with --fit crop, stretch or letterbox");
 }
 
+/// Reads a JPEG or PNG file that is to be taken in form `f`, and checks it as far as can be known before it is decoded.
+/// Throws files::error.
+[[gnu::cold]] inline picture_file checked_file(const std::string& path, const frames::picture_form& f) {
+  picture_file file{.path = path};
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
+  const auto size = in ? static_cast<std::int64_t>(in.tellg()) : 0;
+  if (size > (1 << 30)) file.fail("has " + std::to_string(size) + " bytes; the limit is 1 GiB");
+  file.bytes.resize(std::max<std::int64_t>(size, 0));
+  in.seekg(0);
+  if (!in.read(file.bytes.data(), size)) file.fail(std::string("cannot be read: ") + std::strerror(errno));
+  int channels = 0;
+  const bool known = ::stbi_info_from_memory(file.data(), file.size(), &file.width, &file.height, &channels);
+  check_size(file, known && frames::is_picture(file.bytes), f);
+  if (file.bytes[0] != '\xff') check_png(file);
+  else check_jpeg(file);
+  return file;
+}
+
 }  // namespace detail
 
 /// Looks at the header of a JPEG or PNG file that is to be read in form `f`. Throws files::error.
@@ -110,19 +128,8 @@ struct picture_file {
 /// Reads a JPEG or PNG file in form `f` to `to`, f.elements() numbers: colours become grey, or grey ones colours, as the
 /// form has 1 channel or 3; transparency and EXIF's orientation are ignored. Throws files::error.
 [[gnu::cold]] inline void read_picture(const std::string& path, const frames::picture_form& f, float* to) {
-  detail::picture_file file{.path = path};
-  std::ifstream in(path, std::ios::binary | std::ios::ate);
-  const auto size = in ? static_cast<std::int64_t>(in.tellg()) : 0;
-  if (size > (1 << 30)) file.fail("has " + std::to_string(size) + " bytes; the limit is 1 GiB");
-  file.bytes.resize(std::max<std::int64_t>(size, 0));
-  in.seekg(0);
-  if (!in.read(file.bytes.data(), size)) file.fail(std::string("cannot be read: ") + std::strerror(errno));
-  int channels = 0;
-  const bool known = ::stbi_info_from_memory(file.data(), file.size(), &file.width, &file.height, &channels);
-  detail::check_size(file, known && frames::is_picture(file.bytes), f);
-  if (file.bytes[0] != '\xff') detail::check_png(file);
-  else detail::check_jpeg(file);
-  int width = 0, height = 0;
+  const auto file = detail::checked_file(path, f);
+  int width = 0, height = 0, channels = 0;
   const auto release = [](std::uint16_t* samples) { ::stbi_image_free(samples); };
   const std::unique_ptr<std::uint16_t, decltype(release)> samples(  // 8 bits become 16: 255 is 65535
       ::stbi_load_16_from_memory(file.data(), file.size(), &width, &height, &channels, f.channels), release);
