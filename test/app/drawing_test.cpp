@@ -204,7 +204,7 @@ TEST(Drawing, AnInputLiesInItsPictureAsItWasResized) {
   EXPECT_FLOAT_EQ(b.width, 98);
   EXPECT_FLOAT_EQ(b.height, 98);
   rgb_picture q(224, 112, grey);
-  app::draw_mask(q, {1, 1, {1}, {0, 1}, 0}, crop);
+  app::draw_mask(q, {2, 2, {1, 1, 1, 1}, {0, 4}, 0}, crop);
   EXPECT_EQ(sides(changed(q)), (std::array<int, 4>{63, 7, 161, 105}));
 }
 

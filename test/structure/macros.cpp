@@ -36,4 +36,5 @@
 #error "C's headers define less than this test is about"
 #endif
 
+#include <dice/decode.hpp>
 #include <dice/engine.hpp>
