@@ -71,6 +71,8 @@ TEST(Mask, EachPictureOfABatch) {
 
 TEST(Mask, RefusesWhatIsNone) {
   const std::vector<float> x(8);
+  EXPECT_NO_THROW(decode::masks({x.data(), {1, 1, 2, 4}}, {.classes = 2}));
+  EXPECT_THROW(decode::masks({x.data(), {1, 1, 2, 4}}, {.classes = 3}), std::invalid_argument);
   EXPECT_THROW(decode::masks({x.data(), {2, 2, 2}}), std::invalid_argument);  // (C, H, W), or (B, H, W)?
   EXPECT_THROW(decode::masks({x.data(), {1, 2, 2, 2}}, {.classes = 3}), std::invalid_argument);
   EXPECT_THROW(decode::masks({x.data(), tensor::type({1, 2, 2, 2}, tensor::number::int64)}), std::invalid_argument);

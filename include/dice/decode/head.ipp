@@ -59,7 +59,7 @@ inline bool may_be(std::int64_t found, int wanted) { return wanted > 0 ? found =
         if (t[a] != 1) return false;
       return may_be(t.rank == 1 ? t[0] : t[1], classes);
     case head::mask:
-      if (real) return t.rank == 4 && may_be(t[1], classes);
+      if (real) return t.rank == 4 && (t[1] == 1 ? classes <= 2 : may_be(t[1], classes));  // one number tells two classes
       return t.rank == 3 || (t.rank == 4 && t[1] == 1);
     case head::yolov5:
       return real && t.rank == 3 && may_be(t[2] - 5, classes) && (classes > 0 || t[2] <= t[1]);
