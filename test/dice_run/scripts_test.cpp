@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <pwd.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -70,8 +71,9 @@ class Scripts : public testing::Test {
 /// A process that runs until this ends.
 class child {
  public:
-  child(const fs::path& program, const std::string& argument, uid_t user = ::getuid()) : pid(::fork()) {
+  child(const fs::path& program, const std::string& argument, uid_t user = ::getuid(), int apart = 0) : pid(::fork()) {
     if (pid != 0) return;
+    if (apart != 0 && ::unshare(apart) != 0) ::_exit(1);
     if (std::freopen("/dev/null", "w", stdout) == nullptr || (user != ::getuid() && ::setuid(user) != 0)) ::_exit(1);
     ::execl(program.c_str(), program.c_str(), argument.c_str(), nullptr);
     ::_exit(1);
@@ -226,6 +228,18 @@ TEST_F(Scripts, ProcessesOfOthersAreOfNoDeployment) {
   fs::copy("/usr/bin/sleep", base / "v1/n");
   child own(base / "v1/n", "100"), of_another(base / "v1/n", "100", 1);
   ASSERT_TRUE(own.runs(base / "v1/n") && of_another.runs(base / "v1/n"));
+  const auto said = run(scripts::survey).out;
+  EXPECT_NE(said.find(fmt::format("\nprocess {} ", own.pid)), std::string::npos) << said;
+  EXPECT_EQ(said.find(fmt::format("\nprocess {} ", of_another.pid)), std::string::npos) << said;
+}
+
+// Hosts of a test bed see each other's processes.
+TEST_F(Scripts, ProcessesOfAnotherNetworkAreOfAnotherHost) {
+  if (::getuid() != 0) GTEST_SKIP() << "only root can make a network";
+  fs::create_directories(base / "v1");
+  fs::copy("/usr/bin/sleep", base / "v1/n");
+  child own(base / "v1/n", "100"), of_another(base / "v1/n", "100", ::getuid(), CLONE_NEWNET);
+  if (!own.runs(base / "v1/n") || !of_another.runs(base / "v1/n")) GTEST_SKIP() << "no network can be made here";
   const auto said = run(scripts::survey).out;
   EXPECT_NE(said.find(fmt::format("\nprocess {} ", own.pid)), std::string::npos) << said;
   EXPECT_EQ(said.find(fmt::format("\nprocess {} ", of_another.pid)), std::string::npos) << said;

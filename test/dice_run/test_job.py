@@ -72,12 +72,18 @@ class Job(JobCase):
         self.assertEqual(lines[1].split(), ['host', 'version', 'previous', 'ranks', 'running', 'CPU', 'memory', 'pids'])
         for i, rank in enumerate(ranks):
             self.assertRegex(lines[2 + i], rf'^{"ab"[i]} +{version} +{before[i] or "-"} +{i} +1 of 1 +0\.0 s +{rank["memory_bytes"] / 1024:.1f} KiB +{rank["pid"]}$')
+        left = HOSTS.on('a', f'"{base}/{version}/numbers" 100 >/dev/null 2>&1 & echo $!').strip()
+        self.assertTrue(until(lambda: self.ranks() == [2, 1]))
+        said = self.dice_run('status')
+        self.assertRegex(said, rf'\na +{version} .* 0 +1 of 1 ')
+        self.assertIn('\na: 2 processes of numbers run, but only 1 should; the others are left from another run, or were started by hand: dice-run stop ends all\n', said)
+        HOSTS.on('a', f'kill {left}')
         packages = HOSTS.packages('of two ranks')
         for name, old, new in (('b', '"ranks": [1]', '"ranks": [1, 2]'), ('b', '', ''), ('a', '', '')):
             manifest = packages / name / 'numbers/manifest.json'
             (manifest.parent / 'app').write_text('-np 1 ./numbers\n' * 3)
             manifest.write_text(manifest.read_text().replace(old, new))
-        self.assertRegex(self.dice_run('status', packages=packages), rf'\nb +{version} .* 1,2 +1 of 2 ')
+        self.assertRegex(self.dice_run('status', packages=packages), rf'\nb +{version} .* 1,2 +1 of 1 ')  # of the ranks of the job's version
         shell = f'cd "{base}/job"'
         for state, text in (('starting', 'is being started'), ('waiting', 'waits before it starts again')):
             HOSTS.on('b', f'{shell} && set -- $(readlink state) && shift && ln -sfn "{state} $*" state')

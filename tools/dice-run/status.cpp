@@ -85,7 +85,7 @@ std::string job_text(const job_report& j) {
   return out + "\n";
 }
 
-/// Of a host, by its number in the survey.
+/// Of a host, by its number in the survey, in the packages here.
 std::vector<int> ranks_of(const site& s, std::size_t host) {
   return host < s.plan.packages.size() ? s.plan.packages[host].ranks : std::vector<int>();
 }
@@ -120,9 +120,16 @@ nlohmann::ordered_json json_of(const site& s, const std::vector<host_state>& all
   return out;
 }
 
+/// How many ranks run on the host if all is well: those of the job, which may be of another version than the packages here.
+std::size_t ranks_expected(const site& s, const std::vector<host_state>& all, std::size_t host) {
+  const auto last = site::job_of(all);
+  const auto ranks = last.on != nullptr && last.on->supervised ? last.on->job_rank_hosts() : words();
+  return ranks.empty() ? ranks_of(s, host).size() : static_cast<std::size_t>(std::ranges::count(ranks, all[host].host));
+}
+
 std::string text_of(const site& s, const std::vector<host_state>& all) {
   std::vector<std::vector<std::string>> lines{{"host", "version", "previous", "ranks", "running", "CPU", "memory", "pids"}};
-  std::vector<std::string> missing;
+  std::vector<std::string> missing, notes;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto& h = all[i];
     if (!h.failure.empty()) {
@@ -140,15 +147,20 @@ std::string text_of(const site& s, const std::vector<host_state>& all) {
         pids.push_back(p.pid);
       }
     const auto or_dash = [](const std::string& text) { return text.empty() ? std::string("-") : text; };
-    const auto ranks = ranks_of(s, i);
+    const auto expected = ranks_expected(s, all, i);
+    if (pids.size() > expected)
+      notes.push_back(
+          fmt::format("{}: {} processes of {} run, but only {} should; the others are left from another run, or were "
+                      "started by hand: dice-run stop ends all",
+                      h.host, pids.size(), s.plan.name, expected));
     lines.push_back({h.host, or_dash(h.current), or_dash(h.previous),
-                     h.planned ? fmt::format("{}", fmt::join(ranks, ",")) : "left",
-                     h.planned ? fmt::format("{} of {}", pids.size(), ranks.size()) : fmt::format("{}", pids.size()),
-                     fmt::format("{:.1f} s", cpu), dice::text::bytes_text(kilobytes * 1024),
-                     or_dash(fmt::format("{}", fmt::join(pids, ",")))});
+                     h.planned ? fmt::format("{}", fmt::join(ranks_of(s, i), ",")) : "left",
+                     fmt::format("{} of {}", std::min(pids.size(), expected), expected), fmt::format("{:.1f} s", cpu),
+                     dice::text::bytes_text(kilobytes * 1024), or_dash(fmt::format("{}", fmt::join(pids, ",")))});
   }
   auto out = fmt::format("{} in {}; the packages here: {}\n", s.plan.name, s.folder, s.plan.version);
   if (lines.size() > 1) out += dice::text::table_text(std::move(lines), 4);
+  for (const auto& text : notes) out += text + "\n";
   for (const auto& text : missing) out += "not reached: " + text + "\n";
   return out;
 }

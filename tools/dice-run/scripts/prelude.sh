@@ -74,7 +74,9 @@ processes() {
       */orted | */prted) case $daemons in *" $p/cmdline "*) ;; *) continue ;; esac ;;
       *) case $marked in *" $p/environ "*) ;; *) continue ;; esac ;;
     esac
-    # In a container, these are names of other files.
-    if [ ! -d "$p/root/" ] || [ "$p/root" -ef / ]; then echo "${p#/proc/}"; fi
+    # In a container, these are names of other files. What has another network runs on another host of a test bed.
+    [ ! -d "$p/root/" ] || [ "$p/root" -ef / ] || continue
+    [ ! -e "$p/ns/net" ] || [ "$p/ns/net" -ef /proc/self/ns/net ] || continue
+    echo "${p#/proc/}"
   done
 }
