@@ -124,22 +124,22 @@ TEST(explain, cores_that_others_took_come_first) {
     loss of;
     const char *says, *does_not_say;
   } const cases[] = {
-      {{.waited = 0.41, .others = 0.98, .threads = 1, .cores = 1}, "Other programs on h0 used 1.0 of 1 core: ", "own ranks"},
-      {{.waited = 0.41, .threads = 4, .cores = 2},
+      {{.waited = 0.21, .others = 0.98, .threads = 1, .cores = 1}, "Other programs on h0 used 1.0 of 1 core: ", "own ranks"},
+      {{.waited = 0.21, .threads = 4, .cores = 2},
        "This job's own ranks have 4 threads on 2 cores of h0: ",
        "Other programs"},
-      {{.waited = 0.41, .others = 0.9, .threads = 4, .cores = 2},
+      {{.waited = 0.21, .others = 0.9, .threads = 4, .cores = 2},
        "This job's own ranks have 4 threads on 2 cores of h0: ",
        "quota"},
-      {{.waited = 0.41, .throttled = 0.4, .threads = 1, .cores = 2},
+      {{.waited = 0.21, .throttled = 0.4, .threads = 1, .cores = 2},
        "A CPU quota on h0 stopped the threads: ",
        "Other programs"},
-      {{.stolen = 0.41, .threads = 1, .cores = 2}, "The hypervisor of h0 gave 41 % ", "quota"},
-      {{.waited = 0.41, .threads = 1, .cores = 2}, "What took the cores on h0 is not known", "Other programs"},
+      {{.stolen = 0.21, .threads = 1, .cores = 2}, "The hypervisor of h0 gave 21 % ", "quota"},
+      {{.waited = 0.21, .threads = 1, .cores = 2}, "What took the cores on h0 is not known", "Other programs"},
   };
   for (const auto& c : cases) {
     const auto text = page(c.of);
-    EXPECT_EQ(text.find("Cores were taken: rank 0 on h0 could have run, but had no core for 41 % of the time"), 0u) << text;
+    EXPECT_EQ(text.find("Cores were taken: rank 0 on h0 could have run, but had no core for 21 % of the time"), 0u) << text;
     EXPECT_NE(text.find(c.says), std::string::npos) << text;
     EXPECT_EQ(text.find(c.does_not_say), std::string::npos) << text;
     EXPECT_EQ(text.find("in_flight"), std::string::npos) << text;
@@ -147,6 +147,30 @@ TEST(explain, cores_that_others_took_come_first) {
     EXPECT_NE(text.find("No rank or link is busy all the time: they wait for cores."), std::string::npos) << text;
     const auto json = advice::explained_json(p, run_on_shared_cores<best>(c.of), nullptr).json();
     EXPECT_NE(json.find("\"lost_cores\": \"Cores were taken: "), std::string::npos) << json;
+  }
+}
+
+TEST(explain, nothing_is_advised_if_too_much_was_taken) {
+  const auto& f = app::cluster_model_of<sample::network, on_slow, lab>;
+  const auto& p = assembly::program_of<sample::network, on_slow>;
+  auto run = run_of<on_slow>(2);
+  const auto page = [&](double waited, double stolen) {
+    run.lost.assign(1, {.waited = waited, .stolen = stolen, .others = 1.5, .threads = 1, .cores = 2});
+    const auto all = advice::advised(f, p, run);
+    EXPECT_EQ(all.better.value == "null", waited + stolen > 0.25);
+    EXPECT_EQ(all.alone.value == "null", waited + stolen > 0.25);
+    return advice::explained_text(p, run, &all);
+  };
+  const auto some = page(0.12, 0.12);
+  EXPECT_NE(some.find(". The times below include this.\n"), std::string::npos) << some;
+  EXPECT_NE(some.find("\nThis mapping would reach "), std::string::npos) << some;
+  EXPECT_NE(some.find("\nBottleneck: rank 0 "), std::string::npos) << some;
+  for (const auto& much : {page(0.14, 0.12), page(0.88, 0)}) {
+    EXPECT_NE(much.find(" of the time. So the times below say little about the mapping; run it again"), std::string::npos);
+    EXPECT_NE(much.find("\nNo mapping is advised: a rank had no core for "), std::string::npos) << much;
+    EXPECT_NE(much.find("\nWhat limits the speed is not known: "), std::string::npos) << much;
+    for (const auto* not_known : {"would reach", "alone", "Bottleneck"})
+      EXPECT_EQ(much.find(not_known), std::string::npos) << much;
   }
 }
 

@@ -155,8 +155,8 @@ class Explain(unittest.TestCase):
         if told["better"]:
             self.assertIn(told["better"]["mapping"].split(">;")[0], text)
             self.assertIn("both predicted from the times measured here", text)
-        else:
-            self.assertIn("No other mapping on this cluster", text)
+        else:  # on a busy machine, none is advised
+            self.assertRegex(text, "No other mapping on this cluster|No mapping is advised")
 
     def test_cores_that_others_take(self):
         core = min(os.sched_getaffinity(0))
@@ -173,6 +173,8 @@ class Explain(unittest.TestCase):
         self.assertNotIn("in-flight", text)
         self.assertNotIn("in_flight", text)
         self.assertTrue(figures["explained"]["lost_cores"].startswith("Cores were taken: rank "))
+        self.assertIn("say little about the mapping; run it again when the cores are free", text)  # half of the time
+        self.assertIn("What limits the speed is not known", text)
         self.assertEqual([rank["cores"]["count"] for rank in figures["ranks"]], [1, 1])
         self.assertGreater(max(rank["cores"]["waited_ms"] for rank in figures["ranks"]), 0)
 

@@ -105,6 +105,11 @@ namespace detail {
 [[gnu::cold]] DICE_API assessment advised(const cluster_model& f, const runtime::program& p, const report::seen_run& run) {
   constexpr double little = 0.03;  // a gain that is lost in the noise
   assessment out{predicted(f, p), {}, {"null"}};
+  if (detail::lost_too_much(run)) {
+    out.advice = "No mapping is advised: a rank had no core for " + detail::share_text(detail::largest_loss(run)) +
+                 " of the time, so its times are too long by an unknown factor.\n";
+    return out;
+  }
   const auto problem = detail::as_seen(f, p, run, out.expected);
   // The throughput that the model gives this mapping, as it does others: frames that wait for one another are not a reason
   // to change it.

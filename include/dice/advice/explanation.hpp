@@ -49,6 +49,16 @@ inline bool lost_cores(const report::seen_run& run) {
   return std::any_of(run.lost.begin(), run.lost.end(), [](const auto& l) { return lost_cores(l); });
 }
 
+/// If a rank lost more than this share, its times may be more than a third too long, which is more than most mappings differ
+/// by: they say little about the mapping.
+inline constexpr double much_loss = 0.25;
+inline double largest_loss(const report::seen_run& run) {
+  double out = 0;
+  for (const auto& l : run.lost) out = std::max(out, l.waited + l.stolen);
+  return out;
+}
+inline bool lost_too_much(const report::seen_run& run) { return largest_loss(run) > much_loss; }
+
 /// Who took the cores of a host, as far as is known, and what to do.
 struct taker {
   std::string who;   ///< and where: one line is enough for each
@@ -102,12 +112,14 @@ struct taker {
     }
   }
   if (out.empty()) return out;
-  out += ". The times below include this.\n";
+  out += lost_too_much(run) ? ". So the times below say little about the mapping; run it again when the cores are free.\n"
+                            : ". The times below include this.\n";
   for (const auto& t : all) out += t.who + t.does + "\n";
   return out;
 }
 
 [[gnu::cold]] inline std::string limit_text(const runtime::program& p, const report::seen_run& run) {
+  if (lost_too_much(run)) return "What limits the speed is not known: ranks had no cores for too much of the time.";
   const auto r = static_cast<int>(std::min_element(run.idle.begin(), run.idle.end()) - run.idle.begin());
   const auto link = std::max_element(run.links.begin(), run.links.end(),
                                      [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
