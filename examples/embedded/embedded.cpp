@@ -9,7 +9,9 @@
 #include <xtensor/xview.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <functional>
 #include <optional>
@@ -20,6 +22,11 @@ using namespace std::chrono_literals;
 
 using deployment = dice::mapping<dice::dev<0, dice::cpu>, dice::layers<dice::range<digits::picture, digits::pool2>>,
                                  dice::dev<1, dice::cpu>, dice::layers<dice::range<digits::conv3, digits::scores>>>;
+
+/// Whether `dice-run stop`, or a SIGUSR1 to mpirun, has asked the job to end.
+std::atomic<bool> asked_to_end = false;
+static_assert(std::atomic<bool>::is_always_lock_free);  // as a signal handler needs it
+extern "C" void end_in_order(int) { asked_to_end = true; }
 
 /// Stands for a camera: shows the pictures of a file, 200 a second.
 class camera {
@@ -45,7 +52,7 @@ void run(const char* file) {
     eye.emplace(file);
     source = std::jthread([&engine, &eye = *eye] {
       try {
-        for (std::size_t k = 0; k < eye.pictures(); ++k) {
+        for (std::size_t k = 0; k < eye.pictures() && !asked_to_end; ++k) {
           camera::wait();
           // The engine calls the function when the frame enters, perhaps after this thread's end: the picture goes straight
           // to its place in the network. push() waits while the pipeline is full; use try_push() if pictures may be dropped.
@@ -77,6 +84,7 @@ void run(const char* file) {
 }
 
 int main(int argc, char** argv) {
+  std::signal(SIGUSR1, end_in_order);  // in all ranks: otherwise the signal ends them at once
   // The engine's threads send and receive while main does: MPI must allow it. (Without this line, dice would start MPI.)
   const mpi::environment environment(argc, argv, mpi::threading::level(dice::engine_thread_level));
   if (argc != 2) {
