@@ -5,6 +5,7 @@ import functools
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -42,6 +43,7 @@ class Try(unittest.TestCase):
 
     def test_dry_run_shows_hosts_and_the_command(self):
         done = bed("try", "--dry-run", "--seconds", 0.1, "--slower", 1000, "--json", self.folder / "out.json", APP, "--weights", self.weights, "--random", 2)
+        self.assertTrue(done.stderr.startswith("step 1 of 1: the whole network on a thread of this machine\n"), done.stderr)
         self.assertIn("2 hosts, 1000 times slower than stated", done.stderr)
         self.assertRegex(done.stderr, r"q \(quick\): the whole network takes [\d.]+ ms")
         # Ranks on their hosts, in order; one thread in place of cores that this machine may not have.
@@ -108,6 +110,19 @@ class Try(unittest.TestCase):
         done = bed("try", "--seconds", 0.1, "--slower", 500, APP, "--weights", self.weights, "--bogus", code=None)
         self.assertNotEqual(done.returncode, 0)
         self.assertNotIn("as fast", done.stderr)
+
+    @unittest.skipIf(why_no_hosts(), why_no_hosts())
+    def test_each_step_is_announced(self):
+        # The least takes longer than --seconds: ten frames and three.
+        done = bed("try", "--seconds", 0.001, "--slower", 2000, APP, "--weights", self.weights)
+        steps = re.findall(r"step (\d of \d): (.*)", done.stderr)
+        self.assertEqual([k for k, _ in steps], [f"{k} of 6" for k in range(1, 7)], done.stderr)
+        for (_, said), starts in zip(steps, ("the whole network on a thread of this machine", "making the hosts", "the whole network on s, ", "the whole network on q, ",
+                                             "10 random frames, as many as fit at once, ", "3 random frames, one by one, ")):
+            self.assertTrue(said.startswith(starts), said)
+        self.assertRegex(steps[4][1], r"about \d+ s$|less than a second$")
+        done = bed("try", "--seconds", 0.1, "--slower", 500, APP, "--weights", self.weights, "--random", 1)
+        self.assertIn("\nstep 5 of 5: the program with its arguments\n", done.stderr)
 
     @unittest.skipIf(why_no_hosts(), why_no_hosts())
     def test_a_folder_is_limited_once(self):
