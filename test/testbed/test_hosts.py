@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -148,6 +149,18 @@ class Hosts(unittest.TestCase):
             self.assertEqual(dies.wait(30), -9)
             self.assertIsNone(lives.poll())
             bed('kill', 'c')
+
+    def test_signals_while_hosts_are_made(self):
+        self.addCleanup(self.setUpClass)  # which other tests need
+        bed('down')
+        for number in signal.SIGHUP, signal.SIGINT, signal.SIGTERM:
+            with subprocess.Popen([TESTBED, 'up', '40', '--wire'], env=HERE, stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as run:
+                while not (STATE / 'h2.uts').exists():
+                    self.assertIsNone(run.poll())
+                run.send_signal(number)
+                self.assertNotEqual(run.wait(30), 0)
+            left = subprocess.run('ip netns list; mount; ls /run/testbed', shell=True, stdout=subprocess.PIPE, text=True).stdout
+            self.assertNotIn(NAME, left, f'signal {number}')
 
     def test_without_wires(self):
         self.addCleanup(self.setUpClass)  # which other tests need

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -123,6 +124,25 @@ class Try(unittest.TestCase):
         self.assertRegex(steps[4][1], r"about \d+ s$|less than a second$")
         done = bed("try", "--seconds", 0.1, "--slower", 500, APP, "--weights", self.weights, "--random", 1)
         self.assertIn("\nstep 5 of 5: the program with its arguments\n", done.stderr)
+
+    @unittest.skipIf(why_no_hosts(), why_no_hosts())
+    def test_signals_remove_the_hosts(self):
+        self.addCleanup(bed, "down")
+        for number, step in (signal.SIGTERM, 2), (signal.SIGHUP, 2), (signal.SIGTERM, 3), (signal.SIGHUP, 5):
+            with subprocess.Popen([TESTBED, "try", "--keep", "--seconds", "0.5", "--slower", "500", APP, "--weights", self.weights], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=HERE) as run:
+                while not (line := run.stderr.readline()).startswith(f"step {step} of 6"):
+                    self.assertTrue(line, run.poll())
+                if step == 2:  # while they are made
+                    while not pathlib.Path("/run/testbed", HERE["TESTBED_NAME"], "hostfile").exists():
+                        self.assertIsNone(run.poll())
+                run.send_signal(number)
+                said = run.communicate(timeout=60)
+            self.assertEqual(run.returncode, 128 + number, said)
+            if step == 5:  # they are complete: --keep keeps them, as after Ctrl-C
+                self.assertIn("q: link up", bed("status").stdout)
+                bed("down")
+            left = subprocess.run("ip netns list; ls /run/testbed", shell=True, stdout=subprocess.PIPE, text=True).stdout
+            self.assertNotIn(HERE["TESTBED_NAME"], left, f"signal {number} in step {step}")
 
     @unittest.skipIf(why_no_hosts(), why_no_hosts())
     def test_a_folder_is_limited_once(self):
