@@ -85,6 +85,12 @@ class Measure(unittest.TestCase):
         self.assertEqual((built.returncode, built.stderr), (0, ""))
 
     @unittest.skipUnless("MPIRUN" in os.environ, "needs mpirun")
+    def test_slower_hosts(self):
+        def ms(**environment):
+            told, _ = self.measure(DIGITS, "--transport", "in-process", **environment)
+            return sum(layer["ms"] for layer in told["units"][0]["layers"])
+        self.assertGreater(ms(DICE_COMPUTE_SLOWER="1000"), 30 * ms())  # not 1000 times on a busy machine
+
     def test_by_mpi(self):
         told, done = self.measure(os.environ["MPIRUN"], "--bind-to", "none", "-n", 2, DIGITS)
         self.check_digits(told)

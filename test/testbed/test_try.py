@@ -86,6 +86,14 @@ class Try(unittest.TestCase):
         # The fastest of five: 20 frames take a tenth of a millisecond, and a busy machine takes the core away for longer.
         self.assertGreater(seconds("1000"), 20 * min(seconds("no number") for _ in range(5)))
 
+    def test_profiles_of_slower_hosts(self):
+        profile = self.folder / "profile.json"
+        def ms(factor):
+            subprocess.run([APP, "--transport", "in-process", "--mapping", "mapping<dev<0, threads<3>>, layers<all>>", "--weights", self.weights, "--random", "1", "--frames", "9", "--profile", profile],
+                           env={**os.environ, "DICE_COMPUTE_SLOWER": factor}, check=True, capture_output=True)
+            return sum(layer["median_ms"] for layer in json.loads(profile.read_text())["ranks"][0]["layers"])
+        self.assertGreater(ms("1000"), 20 * min(ms("1") for _ in range(5)))
+
     @unittest.skipIf(why_no_hosts(), why_no_hosts())
     def test_program_runs_on_emulated_hosts(self):
         done = bed("try", "--seconds", 0.2, "--slower", 500, "--json", self.folder / "out.json", APP, "--weights", self.weights)

@@ -22,6 +22,7 @@
 #include "dice/runtime/recorder.hpp"
 #include "dice/text/json.hpp"
 #include "dice/text/print.hpp"
+#include "dice/this_host/emulated_speed.hpp"
 #include "dice/weights/search.hpp"
 
 #include <unistd.h>
@@ -255,7 +256,7 @@ class measurement {
         }
         const detail::trial t(program_, s, {program_.algorithm(g)});
         t.run(0);
-        out[g] = milliseconds([&] { return t.time(0, others); });
+        out[g] = milliseconds([&] { return t.time(0, others); }) * this_host::compute_slower();
         known.emplace_back(kind, out[g]);
       }
     };

@@ -1,12 +1,11 @@
 #pragma once
 
-#include "dice/meta/clock.hpp"
 #include "dice/runtime/arena.hpp"
 #include "dice/runtime/kernel_calls.hpp"
 #include "dice/runtime/number_check.hpp"
 #include "dice/runtime/segment_runner.hpp"
+#include "dice/runtime/slower_kernels.hpp"
 #include "dice/runtime/transfers.hpp"
-#include "dice/this_host/emulated_speed.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -31,6 +30,7 @@ class cpu_segments final : public segment_runner {
         kernels_(kernels),
         io_(io),
         checks_numbers_(checks),
+        slower_(p.threads),
         between_(std::move(between)) {}
 
   std::byte* message(int m, int in_slot) const override {
@@ -75,10 +75,10 @@ class cpu_segments final : public segment_runner {
   }
   void compute(const schedule::step& s, std::int64_t frame) {
     io_.clear_team();
-    const auto from = now(), worked = slower_ > 1 ? meta::thread_time() : 0;
+    if (slower_.any()) slower_.begin();
+    const auto from = now();
     kernels_.run(s, io_.slot(frame));
-    if (slower_ > 1)
-      last_until(from + static_cast<std::int64_t>(static_cast<double>(meta::thread_time() - worked) * slower_));
+    if (slower_.any()) last_until(from + slower_.time());
     const auto to = now();
     io_.count_computing(to - from);
     io_.note_call(s.group, frame, from, to);
@@ -106,7 +106,7 @@ class cpu_segments final : public segment_runner {
   kernel_calls& kernels_;
   transfers& io_;
   const bool checks_numbers_;
-  const double slower_ = this_host::compute_slower();
+  slower_kernels slower_;
   std::int64_t late_ = 0;
   const std::function<void()> between_;
   std::optional<run> ended_;
