@@ -164,7 +164,7 @@ TEST(command_line, options) {
   EXPECT_EQ(o.warmup, 3);
   EXPECT_EQ(o.in_flight, 6);
   EXPECT_EQ(o.tolerance, 2e-3);
-  EXPECT_EQ(o.top, 5);
+  EXPECT_EQ(o.top_of(9), 5);
   EXPECT_EQ(parse(one(), {"--random", "18446744073709551615"}).random, std::numeric_limits<std::uint64_t>::max());
   EXPECT_TRUE(o.gather);
   EXPECT_EQ(o.by, channels::transport::in_process);
@@ -206,6 +206,32 @@ TEST(command_line, names) {
   const auto no_input = "--random makes frames for inputs without a file, but every input has one; omit it";
   EXPECT_EQ(error_of(two(), {"--random", "1", "--input", "in.1=a", "--input", "in.0=a"}), no_input);
   EXPECT_EQ(error_of(one(), {"--random", "1", "--input", "-"}), no_input);
+}
+
+TEST(command_line, outputs_that_top_lists) {
+  const auto with = [](const std::vector<const char*>& values) {
+    std::vector<const char*> words{"--random", "1"};
+    for (const auto* v : values) words.insert(words.end(), {"--top", v});
+    return words;
+  };
+  const auto tops = [&](const std::vector<const char*>& values) {
+    const auto o = parse(two(), with(values));
+    return std::pair(o.top_of(5), o.top_of(7));
+  };
+  EXPECT_EQ(tops({}), std::pair(0, 0));
+  EXPECT_EQ(tops({"3"}), std::pair(3, 3));
+  EXPECT_EQ(tops({"out.7=2"}), std::pair(0, 2));
+  EXPECT_EQ(tops({"out.7=2", "out.5=4"}), std::pair(4, 2));
+  EXPECT_EQ(tops({"out.7=2", "3"}), std::pair(3, 2));
+  EXPECT_EQ(tops({"3", "out.7=2"}), std::pair(3, 2));
+  const auto refusal = [&](const std::vector<const char*>& values) { return error_of(two(), with(values)); };
+  EXPECT_EQ(refusal({"out.6=1"}),
+            "--top: 'out.6=1': the network has no output 'out.6'; did you mean out.5=1? its outputs are out.5, out.7");
+  for (const std::string word : {"out.5=", "out.5=x", "out.5=0"})
+    EXPECT_EQ(refusal({word.c_str()}).find("--top: '" + word + "' is not a whole number from 1 to "), 0u);
+  EXPECT_EQ(refusal({"out.5=33"}), "--top: 'out.5=33' is more than the numbers of a result, 32; ask for at most 32");
+  EXPECT_EQ(refusal({"out.5=1", "out.5=2"}), "--top: output out.5 has two numbers, 1 and 2; give one");
+  EXPECT_EQ(refusal({"1", "2"}), "--top: all outputs have two numbers, 1 and 2; give one");
 }
 
 TEST(command_line, ranks_to_pack) {

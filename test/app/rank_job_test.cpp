@@ -63,7 +63,7 @@ TEST(rank_job, says_which_host_warns) {
   toy_run run;
   run.options.labels = run.folder + "/labels";
   std::ofstream(run.options.labels) << "only one\n";
-  run.options.top = 1;
+  run.options.top = {{-1, 1}};
   EXPECT_EQ(run("+="), 0) << run.err;
   const auto other = "rank 1 (host " + on_hosts::communicator::name(1, 0, "+=") + ") ";
   EXPECT_NE(run.err.find("dice: warning: " + other), run.err.npos) << run.err;

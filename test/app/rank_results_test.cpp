@@ -69,8 +69,10 @@ TEST(rank_view, says_what_options_need) {
     const viewed some(1, [&](app::options& o) { o.*files = {{7, "f"}}; });
     EXPECT_TRUE(some.view.kept(7) && !some.view.kept(5));
   }
-  const viewed top(1, [](app::options& o) { o.top = 1; });
+  const viewed top(1, [](app::options& o) { o.top = {{-1, 1}}; });
   EXPECT_TRUE(top.view.kept(5) && top.view.kept(7) && !top.view.kept(4));
+  const viewed top_of_one(1, [](app::options& o) { o.top = {{7, 1}}; });
+  EXPECT_TRUE(top_of_one.view.kept(7) && !top_of_one.view.kept(5));
   EXPECT_FALSE(viewed(0, plain).view.profiles());
   EXPECT_TRUE(viewed(0, [](app::options& o) { o.explain = true; }).view.profiles());
   EXPECT_TRUE(viewed(0, [](app::options& o) { o.profile = "p"; }).view.profiles());
@@ -145,7 +147,7 @@ TEST(rank_results, need_memory_for_what_is_kept) {
   EXPECT_EQ(needed(1, plain), 0);
   EXPECT_EQ(needed(0, one), 0);
   EXPECT_EQ(needed(1, one), 10 * bytes);
-  EXPECT_EQ(needed(1, [](app::options& o) { o.top = 1; }), 20 * bytes);
+  EXPECT_EQ(needed(1, [](app::options& o) { o.top = {{-1, 1}}; }), 20 * bytes);
   for (const int rank : {0, 1})  // both ends of a block
     EXPECT_EQ(needed(rank, [&](app::options& o) { one(o), o.gather = true; }), 10 * bytes);
   EXPECT_EQ(needed(1, [&](app::options& o) { one(o), o.inputs = {{0, "-"}}; }), 0);

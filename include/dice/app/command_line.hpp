@@ -204,18 +204,10 @@ inline std::span<const option> option_table() {
              [](parsing& p, std::string_view v) {
                p.out.tolerance = p.number<double>(v, 0, std::numeric_limits<double>::max(), "a number from 0 to 1.79e308");
              }},
-      option{"--top", takes::value, "K", false,
-             "print the K largest numbers of each output (of integers, the most frequent), for each frame (of a batch: for "
-             "each of its pictures)",
-             [](parsing& p, std::string_view v) {
-               p.out.top = p.number<int>(v, 1, std::numeric_limits<int>::max(), "a whole number from 1 to 2147483647");
-               std::int64_t longest = 0;
-               for (int l = 0; l < p.program.layers.size(); ++l)
-                 if (p.program.layers.layers[l].is_output) longest = std::max(longest, numbers_of_row(p.program.layers, l));
-               if (p.out.top > longest)
-                 p.fail("'" + std::string(v) + "' is more than the numbers of a result, " + std::to_string(longest) +
-                        "; ask for at most " + std::to_string(longest));
-             }},
+      option{"--top", takes::value, "[NAME=]K", true,
+             "print the K largest numbers of each output, or of one (of integers, the most frequent), for each frame (of a "
+             "batch: for each of its pictures)",
+             [](parsing& p, std::string_view v) { p.add_top(v); }},
       option{"--labels", takes::value, "FILE", false, "names for --top, one per line",
              [](parsing& p, std::string_view v) { p.out.labels = v; }},
       option{"--json", takes::value, "FILE", false, "write speed, latency and the ranks' figures",
@@ -418,7 +410,7 @@ inline std::string_view nearest_option(std::string_view wrong) {
     return out;
   }
   if (given("--tolerance") && out.expected.empty()) throw runtime::usage_error("--tolerance needs --expect FILE");
-  if (given("--labels") && out.top == 0 && out.sinks.empty())
+  if (given("--labels") && out.top.empty() && out.sinks.empty())
     throw runtime::usage_error("--labels needs --top K or --results");
   if (const auto wrong = out.streams() ? stream_mistake(out) : ""; !wrong.empty()) throw runtime::usage_error(wrong);
   detail::require_different_files(out);

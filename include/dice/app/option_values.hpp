@@ -3,6 +3,7 @@
 
 #include "dice/app/input/video.hpp"
 #include "dice/app/options.hpp"
+#include "dice/app/results.hpp"
 #include "dice/frames/pixels.hpp"
 #include "dice/meta/nearest.hpp"
 #include "dice/runtime/program.hpp"
@@ -12,7 +13,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -50,42 +54,49 @@ struct parsing {
 
   /// The graph inputs or outputs, for messages.
   std::string list(bool inputs) const {
-    std::string out_text;
-    for (const auto& l : program.layers.layers)
-      if (inputs ? l.is_input : l.is_output) out_text += (out_text.empty() ? "" : ", ") + std::string(l.onnx_name);
-    return out_text;
+    std::string all;
+    for (int l : ends(inputs)) all += (all.empty() ? "" : ", ") + std::string(program.layers.layers[l].onnx_name);
+    return all;
   }
-
-  /// [NAME=]VALUE, such as [NAME=]FILE. The value may hold '='; NAME is an ONNX name, or else an identifier, and may hold
-  /// '=' as well.
-  [[gnu::cold]] named_file file(std::string_view text, bool inputs, const std::string& value = "FILE") const {
-    const char* kind = inputs ? "input" : "output";
+  /// The ids of the graph inputs or outputs.
+  std::vector<int> ends(bool inputs) const {
     std::vector<int> ids;
     for (int l = 0; l < program.layers.size(); ++l)
       if (const auto& layer = program.layers.layers[l]; inputs ? layer.is_input : layer.is_output) ids.push_back(l);
-    for (auto at = text.find('='); at != std::string_view::npos; at = text.find('=', at + 1)) {
-      const auto wanted = text.substr(0, at);
-      for (const bool by_identifier : {false, true})
-        for (int l : ids) {
-          const auto& layer = program.layers.layers[l];
-          if ((by_identifier ? layer.name : layer.onnx_name) == wanted)
-            return checked({l, std::string(text.substr(at + 1))});
-        }
-    }
+    return ids;
+  }
+  /// That of `ids` with this name, an ONNX name or else an identifier; -1 if there is none.
+  int named(std::span<const int> ids, std::string_view wanted) const {
+    for (const bool by_identifier : {false, true})
+      for (int l : ids)
+        if (const auto& layer = program.layers.layers[l]; (by_identifier ? layer.name : layer.onnx_name) == wanted) return l;
+    return -1;
+  }
+  /// `whole` is NAME=…, but no input or output has that name.
+  [[noreturn, gnu::cold]] void fail_unknown(const std::string& whole, std::size_t at, bool inputs,
+                                            const std::string& more = {}) const {
+    const auto ids = ends(inputs);
+    const std::string kind = inputs ? "input" : "output";
+    meta::nearest meant(std::string_view(whole).substr(0, at));
+    for (int l : ids)
+      for (const auto known : {program.layers.layers[l].onnx_name, program.layers.layers[l].name}) meant.look_at(known);
+    fail("'" + whole + "': the network has no " + kind + " '" + whole.substr(0, at) + "'; " +
+         (meant.best().empty() ? "" : "did you mean " + std::string(meant.best()) + whole.substr(at) + "? ") + "its " +
+         kind + (ids.size() == 1 ? " is " : "s are ") + list(inputs) + more);
+  }
+
+  /// [NAME=]VALUE, such as [NAME=]FILE. The value may hold '='; NAME may hold '=' as well.
+  [[gnu::cold]] named_file file(std::string_view text, bool inputs, const std::string& value = "FILE") const {
+    const char* kind = inputs ? "input" : "output";
+    const auto ids = ends(inputs);
+    for (auto at = text.find('='); at != std::string_view::npos; at = text.find('=', at + 1))
+      if (const int l = named(ids, text.substr(0, at)); l >= 0) return checked({l, std::string(text.substr(at + 1))});
     if (ids.empty()) fail(std::string("the network has no ") + kind);
     const bool one = ids.size() == 1;
-    const std::string whole(text), known = std::string("its ") + kind + (one ? " is " : "s are ") + list(inputs);
+    const std::string whole(text);
     const auto at = text.find('=');
-    if (at > 0 && at < text.find_first_of("/ ") && ::access(whole.c_str(), F_OK) != 0) {
-      meta::nearest meant(text.substr(0, at));
-      for (int l : ids) {
-        meant.look_at(program.layers.layers[l].onnx_name);
-        meant.look_at(program.layers.layers[l].name);
-      }
-      fail("'" + whole + "': the network has no " + kind + " '" + whole.substr(0, at) + "'; " +
-           (meant.best().empty() ? "" : "did you mean " + std::string(meant.best()) + whole.substr(at) + "? ") + known +
-           (one && value == "FILE" ? "; for a file of this name write ./" + whole : ""));
-    }
+    if (at > 0 && at < text.find_first_of("/ ") && ::access(whole.c_str(), F_OK) != 0)
+      fail_unknown(whole, at, inputs, one && value == "FILE" ? "; for a file of this name write ./" + whole : "");
     if (one) return checked({ids[0], whole});
     fail("'" + whole + "' must be NAME=" + value + ", since the network has several " + kind + "s: " + list(inputs));
   }
@@ -155,6 +166,27 @@ struct parsing {
       if (other.layer == form.layer)
         fail("given twice" + std::string(form.layer < 0 ? "" : " for one output") + "; give it once");
     out.forms.push_back(form);
+  }
+  /// [NAME=]K. NAME may hold '='.
+  [[gnu::cold]] void add_top(std::string_view text) const {
+    const auto outputs = ends(false);
+    const auto at = text.rfind('=');
+    const bool one = at != std::string_view::npos;
+    const int layer = one ? named(outputs, text.substr(0, at)) : -1;
+    if (one && layer < 0) fail_unknown(std::string(text), at, false);
+    const int k = number<int>(text.substr(one ? at + 1 : 0), 1, std::numeric_limits<int>::max(),
+                              "a whole number from 1 to 2147483647", text);
+    std::int64_t longest = 0;
+    for (const int l : outputs)
+      if (!one || l == layer) longest = std::max(longest, numbers_of_row(program.layers, l));
+    if (k > longest)
+      fail("'" + std::string(text) + "' is more than the numbers of a result, " + std::to_string(longest) +
+           "; ask for at most " + std::to_string(longest));
+    for (const auto& other : out.top)
+      if (other.layer == layer)
+        fail((one ? "output " + std::string(program.layers.layers[layer].onnx_name) + " has" : "all outputs have") +
+             " two numbers, " + std::to_string(other.k) + " and " + std::to_string(k) + "; give one");
+    out.top.push_back({layer, k});
   }
 };
 

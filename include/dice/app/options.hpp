@@ -58,6 +58,11 @@ struct result_sink {
   result_form form = result_form::automatic;
 };
 
+/// The K of --top for a graph output; layer -1: for all that have none of their own.
+struct output_top {
+  int layer = -1, k = 0;
+};
+
 /// What --plan prints.
 enum class plan_form : unsigned char { none, text, json, steps, dot, svg };
 /// What follows `--plan=`, in the order of plan_form; none and text have no word.
@@ -82,7 +87,7 @@ struct options {
   std::optional<double> tolerance;
   int stop_timeout = 5;      ///< seconds
   double frame_timeout = 0;  ///< seconds; 0: none
-  int top = 0;
+  std::vector<output_top> top;
   frames::picture_settings picture{};
   late_rule late = late_rule::automatic;
   int source_restarts = 0;
@@ -125,6 +130,13 @@ struct options {
   /// Whether records of the results of output `layer` are written as they leave.
   bool has_sink(int layer) const {
     return std::any_of(sinks.begin(), sinks.end(), [layer](const auto& s) { return s.layer == layer; });
+  }
+  /// How many numbers of graph output `layer` --top lists; 0: none.
+  int top_of(int layer) const {
+    int out = 0;
+    for (const auto& t : top)
+      if (t.layer == layer || (t.layer < 0 && out == 0)) out = t.k;
+    return out;
   }
   /// The graph input that the standard input feeds (`--input -`), or -1.
   int standard_input() const {

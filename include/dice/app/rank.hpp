@@ -321,7 +321,7 @@ class rank_job {
     if (const int code = agree(error)) return code;
     if (rank_ == 0) then([&] { print_result(report::summary_table(all)); });
     if (const int code = agree(error)) return code;
-    if (options_.top > 0 && !view_.streams && frames_ > 0) then([&] { results_.list_top(frames_, given_); });
+    if (!options_.top.empty() && !view_.streams && frames_ > 0) then([&] { results_.list_top(frames_, given_); });
     for (const auto& f : options_.expected)
       if (view_.holds(f.layer) && frames_ > 0) then([&] { results_.compare(f, !stopped_, frames_, given_.frames); });
     if (rank_ == 0 && !options_.profile.empty()) then([&] { print_result(report::profile_table(program_, profile)); });

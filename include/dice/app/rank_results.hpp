@@ -47,7 +47,7 @@ class rank_results {
   std::string read_names() {
     std::string warnings;
     for (int l = 0; l < of_.layers(); ++l) {
-      if (of_.options.labels.empty() || !of_.layer(l).is_output || !of_.holds(l)) continue;
+      if (of_.options.labels.empty() || !lists(l) || !of_.holds(l)) continue;
       if (labels_.empty()) labels_ = read_labels(of_.options.labels);
       if (const auto lacks = labels_lack(of_.program.layers, l, labels_); !lacks.empty())
         warnings += (warnings.empty() ? "" : "; ") + lacks;
@@ -114,7 +114,7 @@ class rank_results {
   void list_top(std::int64_t frames, const given_frames& given) {
     for (int l = 0; l < of_.layers(); ++l)
       if (of_.lists(l) && of_.holds(l))
-        print_result(top_list_of(of_.program.layers, l, of_.options.top, labels_)
+        print_result(top_list_of(of_.program.layers, l, of_.options.top_of(l), labels_)
                          .text(sink_.result(l), frames, given.pictures, given.pictures_per_frame));
   }
   /// Compares an output with what --expect says, after `frames` frames; `all`: the run was not stopped early. Throws
@@ -146,7 +146,7 @@ class rank_results {
     const auto& about = of_.layer(to.layer);
     constexpr int some = 5;
     const auto longest = static_cast<int>(std::min<std::int64_t>(numbers_of_row(of_.program.layers, to.layer), some));
-    const int k = of_.options.top > 0 ? of_.options.top : longest;
+    const int wanted = of_.options.top_of(to.layer), k = wanted > 0 ? wanted : longest;
     sinks_.add(to.layer, to, {to.form, top_list_of(of_.program.layers, to.layer, k, labels_), about.output, about.number},
                static_cast<std::size_t>(of_.in_flight()));
   }
@@ -157,7 +157,7 @@ class rank_results {
   /// Prepares what `live_` does with the results of output `l` of a stream.
   void follow(int l) {
     const auto& about = of_.layer(l);
-    if (of_.lists(l)) live_.list(l, top_list_of(of_.program.layers, l, of_.options.top, labels_));
+    if (of_.lists(l)) live_.list(l, top_list_of(of_.program.layers, l, of_.options.top_of(l), labels_));
     for (const auto& f : of_.options.outputs)
       if (f.layer == l) live_.write(l, f.file, about.output, about.number);
     if (const auto at = expected_.find(l); at != expected_.end())

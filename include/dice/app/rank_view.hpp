@@ -27,7 +27,7 @@ struct rank_view {
   /// Whether the results of output `l` are used.
   bool kept(int l) const { return layer(l).is_output && (options.has_sink(l) || collects(l)); }
   /// Whether --top lists the results of output `l`.
-  bool lists(int l) const { return layer(l).is_output && options.top > 0 && !options.has_sink(l); }
+  bool lists(int l) const { return layer(l).is_output && options.top_of(l) > 0 && !options.has_sink(l); }
   /// Whether they are used for something else than sinks.
   bool collects(int l) const {
     const auto names = [&](const std::vector<named_file>& files) {
