@@ -92,6 +92,25 @@ TEST(CommandLine, AnInputFixesItsSymbolsForTheOthers) {
   EXPECT_TRUE(contains(other.err, "warning: input \"a\": the symbolic dimension \"batch\" is 4 elsewhere")) << other.err;
 }
 
+TEST(CommandLine, InABuildRemediesSayWhatToWriteInCMake) {
+  builder b;
+  b.symbolic_input("z", {"1", "h", "w"}).output("y");
+  b.node("Relu", {"z"}, {"y"});
+  const scratch folder;
+  const auto m = folder.save("net.onnx", b);
+  const std::string depfile = folder.path / "d";
+  const auto said = tool({m, "-q", "-o", folder.path, "--depfile", depfile}).err;  // as dice_add_network
+  EXPECT_TRUE(contains(said, "fix it with -d h=NUMBER -d w=NUMBER or -i z:1xNxN\n")) << said;
+  EXPECT_TRUE(
+      contains(said, "\nonnx2hpp: remedy: in CMake, dice_add_network takes INPUT in place of -i, DIM in place of -d\n"))
+      << said;
+  EXPECT_FALSE(contains(tool({m, "-q", "-o", folder.path}).err, "CMake"));
+  const auto unknown = tool({m, "-q", "-o", folder.path, "--depfile", depfile, "-d", "width=3"});
+  EXPECT_TRUE(contains(unknown.err, "no symbolic dimension \"width\"")) << unknown.err;
+  EXPECT_TRUE(contains(unknown.err, "takes DIM in place of -d\n")) << unknown.err;
+  EXPECT_EQ(unknown.code, 2);
+}
+
 TEST(CommandLine, EveryOpenBatchHasANote) {
   builder b;
   b.symbolic_input("a", {"", "2"}).symbolic_input("b", {"", "2"}).output("y");

@@ -74,8 +74,10 @@ void messages::error(const conversion_error& e, const std::string& about) const 
   for (const auto& a : alike) print("error", text_of_alike(a));
   print("error", fmt::format("{} {} ({} {}{})", about, e.what(), e.problems.size(),
                              e.problems.size() == 1 ? "problem" : "problems", left > 0 ? "; -v prints all" : ""));
-  if (!e.remedy.empty()) print("remedy", e.remedy);
+  if (!e.remedy.empty()) remedy(e.remedy);
 }
+
+void messages::remedy(const std::string& text) const { print("remedy", text); }
 
 void messages::warning(const std::string& text) const {
   if (level_ != verbosity::silent) print("warning", text);

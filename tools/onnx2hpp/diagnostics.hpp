@@ -67,6 +67,7 @@ class messages {
   void error(const std::string& text) const;
   /// Similar problems of nodes share a message, and without -v only the first few such messages are printed.
   void error(const conversion_error& e, const std::string& about) const;
+  void remedy(const std::string& text) const;   ///< of the error before it
   void warning(const std::string& text) const;  ///< also with -q
   void note(const std::string& text) const;     ///< not with -q
   void detail(const std::string& text) const;   ///< only with -v

@@ -56,6 +56,16 @@ std::string dependencies(const fs::path& header, const std::vector<fs::path>& fi
   return out + "\n";
 }
 
+/// In a build, by CMake's dice_add_network: how options of `text` are written there. Otherwise "".
+std::string words_of_cmake(const options& opts, const std::string& text) {
+  if (opts.depfile.empty()) return "";
+  std::string out;
+  for (const auto& [option, word] : {std::pair{"-i", "INPUT"}, {"-d", "DIM"}, {"--outputs", "OUTPUTS"}})
+    if (text.find(std::string(option) + " ") != std::string::npos || text.starts_with(std::string(option) + ":"))
+      out += fmt::format("{}{} in place of {}", out.empty() ? "in CMake, dice_add_network takes " : ", ", word, option);
+  return out;
+}
+
 void make_folder(const fs::path& folder) {
   std::error_code failed;
   fs::create_directories(folder, failed);
@@ -141,10 +151,17 @@ int run(int argc, char** argv) {
     return 0;
   } catch (const conversion_error& e) {
     out.error(e, quote(opts.model.string()));
+    auto remedies = e.remedy;
+    for (const auto& p : e.problems) remedies += " " + p.remedy;
+    if (const auto words = words_of_cmake(opts, remedies); !words.empty()) out.remedy(words);
     if (const auto names = operators_of(e.problems); !names.empty())
       out.note(fmt::format("onnx2hpp --list-operators {} prints what is read of {} (docs/operators.md)", names,
                            names.find(',') == std::string::npos ? "it" : "them"));
     return 1;
+  } catch (const usage_error& e) {
+    out.error(e.what());
+    if (const auto words = words_of_cmake(opts, e.what()); !words.empty()) out.remedy(words);
+    return 2;
   }
 }
 
