@@ -25,5 +25,7 @@ END
   [ "$lines" -le "$most" ] || wrong="$lines lines of output, not at most $most"
   [ -z "$proposed" ] || wrong="proposed: $proposed"
   [ -z "$wrong" ] || { printf 'FAILED with the alias %s: %s\n%s\n' "$alias" "$wrong" "$out"; exit 1; }
+  only=$("$@" -fsyntax-only -Wfatal-errors "$folder/app.cpp" 2>&1)
+  [ "$(grep -c 'error: ' <<<"$only")" = 1 ] || { printf 'FAILED: more than an error with -Wfatal-errors\n%s\n' "$only"; exit 1; }
   echo "ok, $lines lines: $first"
 done
