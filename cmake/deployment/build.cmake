@@ -56,6 +56,26 @@ if(unknown)
        "dice_add_board(KIND [DICE_BOARD BOARD] [TOOLCHAIN FILE] [SYSROOT FOLDER]). The known kinds are ${known}.")
 endif()
 
+# A misspelt board leaves the right one as it was. The cluster also has hosts without ranks.
+string(JSON count ERROR_VARIABLE none LENGTH "${plan}" predicted cluster hosts)
+if(own_boards AND count GREATER 0)
+  math(EXPR last "${count} - 1")
+  set(cluster_boards "")
+  foreach(i RANGE ${last})
+    string(JSON board GET "${plan}" predicted cluster hosts ${i} board)
+    list(APPEND cluster_boards "${board}")
+  endforeach()
+  list(REMOVE_DUPLICATES cluster_boards)
+  set(unused "${own_boards}")
+  list(REMOVE_ITEM unused ${cluster_boards})
+  if(unused)
+    list(JOIN unused "', '" unused)
+    list(JOIN cluster_boards ", " cluster_boards)
+    message(WARNING "dice_add_deployment(${name}): dice_add_board names '${unused}', but the cluster has no such board. Its boards "
+                    "are ${cluster_boards}: is the name misspelt?")
+  endif()
+endif()
+
 # A folder for each kind of board, in which everything for it is compiled, dice's library once. All are configured before one
 # is compiled: mistakes show early.
 foreach(board IN LISTS board_names)

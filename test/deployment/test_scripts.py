@@ -103,10 +103,12 @@ class Scripts(unittest.TestCase):
     def use_sysroot(self, libc):
         write(self.sysroot / 'usr/lib/x86_64-linux-gnu/libc.so.6', libc)
 
-    def plan(self, input_at=0, unit='cpu', boards=('pc', 'pc'), hosts=('a', 'b')):
+    def plan(self, input_at=0, unit='cpu', boards=('pc', 'pc'), hosts=('a', 'b'), cluster=()):
         about = {'plan': '0123456789abcdef', 'dice': '1.0', 'ranks': [{'unit': 'cpu'}, {'unit': unit}],
                  'inputs': [{'layer': 'picture', 'rank': input_at}],
                  'hosts': [{'host': host, 'board': board, 'ranks': [rank]} for rank, (host, board) in enumerate(zip(hosts, boards))]}
+        if cluster:
+            about['predicted'] = {'cluster': {'hosts': [{'host': f'h{i}', 'board': board} for i, board in enumerate(cluster)]}}
         write(FOLDER / 'plan.json', json.dumps(about))
 
     def build(self, action='packages', code=0, fails='', umask=-1, **more):
@@ -179,6 +181,18 @@ class Scripts(unittest.TestCase):
                            ({'hosts': ('.a', 'b')}, "the host '.a' cannot name a package")):
             self.plan(**plan)
             self.assertIn(said, self.build(code=1))
+        self.plan(boards=('pc', 'pc'))
+        for own, cluster, said in (('pc arn', ('pc', 'arm'), "dice_add_board names 'arn', but the cluster has no such board. Its boards are pc, arm: is the name misspelt?"),
+                                   ('pc arm', ('pc', 'arm'), ''), ('', ('pc',), ''), ('arn', (), '')):
+            settings = FOLDER / 'settings/boards.cmake'
+            before = settings.read_text()
+            write(settings, f'{before}set(own_boards {own})\n')
+            self.plan(cluster=cluster)
+            found = self.build()
+            self.assertIn(said, found)
+            self.assertEqual('no such board' in found, said != '')
+            write(settings, before)
+            shutil.rmtree(FOLDER / 'packages')
         self.plan(boards=('arm', 'arm'))
         self.assertIn("boards of the kind 'arm' cannot be configured. no such compiler", self.build(code=1, fails='configure', compiler='another'))
         self.assertFalse((FOLDER / 'packages').exists())
@@ -354,6 +368,7 @@ class Scripts(unittest.TestCase):
         boards = (build / 'dice_deployments/boards.cmake').read_text()
         self.assertTrue(boards.startswith('set(boards [==[x86;raspberry_pi_4;raspberry_pi_5;jetson_nano;jetson_tx2;jetson_xavier_nx;jetson_orin_nano]==])\n'), boards)
         self.assertIn(f'set(options_{hashlib.sha1(b"x86").hexdigest()} [==[-DDICE_BOARD=mine]==])\n', boards)
+        self.assertIn('set(own_boards [==[]==])\n', boards)
         self.assertEqual((build / 'dice_deployments/programs.cmake').read_text(), f'set(deployments [==[{build}/dice_deployments/numbers.program.cmake]==])\n')
         rules = (build / 'build.ninja').read_text()
         self.assertRegex(rules, r'(?m)^build all: phony .*numbers-boards')
@@ -366,6 +381,12 @@ class Scripts(unittest.TestCase):
             self.assertIn(f'set({name} [==[{value}]==])\n', program)
         self.assertEqual(main.read_text().splitlines()[1:], ['#include <dice/dice.hpp>', '', '#include "digits.hpp"', f'#include "{project}/plan.hpp"', '',
                          'int main(int argc, char** argv) { return dice::main<digits::network, deployment, machines>(argc, argv); }'])
+
+    @unittest.skipUnless(shutil.which('ninja'), 'no ninja')
+    def test_boards_of_the_project(self):
+        for more, own in ('', 'small;other'), (')\ndice_add_deployment(others NETWORK digits PLAN plan.hpp FILES labels.txt', ''):
+            build, _ = self.configure('Ninja', f'labels.txt)\ndice_add_board(small)\ndice_add_board(other{more}')
+            self.assertIn(f'set(own_boards [==[{own}]==])\n', (build / 'dice_deployments/boards.cmake').read_text())
 
     @unittest.skipUnless(shutil.which('ninja'), 'no ninja')
     def test_files_of_one_name(self):
