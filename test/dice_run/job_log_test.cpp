@@ -58,6 +58,15 @@ TEST(JobLog, WhatMpirunRefusesIsTheReason) {  // all that Open MPI 4.1.4 prints 
   EXPECT_EQ(reason_in(later, "--bind-to foo"), "The job was aborted.");
 }
 
+TEST(JobLog, MpirunRefusesRoot) {  // Open MPI 4.1 and 5.0
+  for (const std::string program : {"mpirun", "prterun"}) {
+    const std::vector<std::string> lines{"-----", program + " has detected an attempt to run as root.", "",
+                                         "Running as root is *strongly* discouraged as any mistake (e.g., in", "-----"};
+    EXPECT_EQ(reason_in(lines, "-x A"),
+              "mpirun starts nothing as root: start the job as another user, or with MPIRUN_OPTIONS=--allow-run-as-root");
+  }
+}
+
 TEST(JobLog, AReasonIsCalledAnErrorOnce) {
   const auto reason = [](const std::string& line) { return reason_in(std::vector{line}, ""); };
   EXPECT_EQ(reason("[1,0]<stderr>:dice: error: rank 0 (host pc): no frames"), "rank 0 (host pc): no frames");

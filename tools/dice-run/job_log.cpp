@@ -35,6 +35,8 @@ std::string reason_in(std::span<const std::string> lines, const std::string& mpi
     if (parsed.supervisor || text.empty()) continue;
     if (std::regex_search(text, found, lost))
       return fmt::format("the connection to {} was lost: check its power and its cable", found[1].str());
+    if (parsed.rank < 0 && text.find("has detected an attempt to run as root") != std::string::npos)
+      return "mpirun starts nothing as root: start the job as another user, or with MPIRUN_OPTIONS=--allow-run-as-root";
     if (text.starts_with("-----")) {
       in_paragraph = paragraph.empty();
       continue;
