@@ -410,7 +410,7 @@ class Init(Recorded):
         (self.folder / 'lists').write_text('#!/bin/sh\necho "  id  name  operator"\n')
         (self.folder / 'lists').chmod(0o755)
         said = self.run_tool('init', MODEL, 'to/site', '--hosts', 'pi,box', '--name', 'my-net', '--to', '/opt/my site', '-d', 'N=1', '-i', 'picture:1x1x8x8',
-                             '--onnx2hpp', './lists', '--no-links', '-v').stderr
+                             '--onnx2hpp', './lists', '--no-links', '-v', code=1).stderr  # box has no mpirun
         self.assertIn(f'+ ./lists {MODEL} --list-layers -i picture:1x1x8x8 -d N=1 --name my_net\n', said)
         self.assertIn('using deployment = dice::best_mapping<my_net::network, machines, dice::throughput>;', plan := (site / 'plan.hpp').read_text())
         self.assertTrue(plan.startswith('// The plan of the deployment my-net: ') and '#include "my_net.hpp"  //' in plan, plan)
@@ -472,7 +472,8 @@ dice_add_deployment(my-net NETWORK my_net PLAN plan.hpp)
 
     def test_what_is_in_the_way_of_a_job_is_said(self):
         self.hosts(pi={**machines.PI4, 'mpi': ''}, risc={**machines.ROCK, 'machine': 'riscv64'})
-        self.assertTrue(self.init('mine', '--hosts', 'pi').stdout.endswith('start the job; mend the errors above before you start it\n'))
+        self.assertTrue(self.init('mine', '--hosts', 'pi', code=1).stdout.endswith('start the job; mend the errors above before you start it\n'))
+        self.assertTrue((self.folder / 'mine/README.md').exists())
         self.hosts(pi=machines.PI4)
         self.assertTrue(self.init('other', '--hosts', 'pi').stdout.endswith('\nother: README.md says how to build the packages, deploy them and start the job\n'))
         said = self.init('none', '--hosts', 'pi,risc', code=1).stderr

@@ -317,7 +317,7 @@ int init(const common_options& common, init_options given) {
                   failed ? "; mend the errors above before you start it" : ""));
   if (cluster.hosts.size() > 1)
     say("the build of the packages says which hosts get no ranks, because they would not make the job faster\n");
-  return 0;
+  return failed ? 1 : 0;
 }
 
 }  // namespace
