@@ -18,7 +18,7 @@ inline std::int64_t time_of(clockid_t clock) {
 inline std::int64_t now() { return time_of(CLOCK_MONOTONIC); }
 
 /// The time of day: since the beginning of 1970.
-inline std::int64_t wall_time() { return detail::read(CLOCK_REALTIME); }
+inline std::int64_t wall_time() { return time_of(CLOCK_REALTIME); }
 
 /// Processor time of the calling thread, which other programs on its core do not change.
 inline std::int64_t thread_time() { return time_of(CLOCK_THREAD_CPUTIME_ID); }
