@@ -299,6 +299,7 @@ class Results(Live):
             self.assert_fails(self.toy(*given, *arguments, **more), code, text)
         done = self.toy("--input", "in.npy", "--output", "-", "--results", "raw", DICE_TIMESTAMP_OUTPUT="1")
         self.assertIn("the standard output is the job's log, and takes no numbers in raw", done.stderr.decode())
+        subprocess.run([TOY, "--write-weights", self.folder / "toy.safetensors"], env={**os.environ, **env}, check=True)
         done = self.toy("--random", 1, "--output", "out.5=-", "--sink", "out.7=cat >seven", "--results", "json", **env)
         self.assert_done(done)
         self.assertEqual(self.lines(done.stdout)[0]["output"], "out.5")
@@ -311,6 +312,87 @@ class Results(Live):
         os.close(controller)
         os.close(terminal)
         self.assertIn("the standard output is a terminal, and takes no numbers in raw", done.stderr.decode())
+
+
+class Health(Live):
+    """What a program says of a job that runs."""
+
+    def wait_for(self, condition, run):
+        limit = time.monotonic() + LIMIT
+        while not condition():
+            self.assertIsNone(run.poll(), "it has ended")
+            self.assertLess(time.monotonic(), limit)
+            time.sleep(0.02)
+
+    def status(self):
+        try:
+            return json.loads((self.folder / "status.json").read_text())
+        except FileNotFoundError:
+            return {"phase": None, "answered": 0}
+
+    def test_status_and_metrics(self):
+        self.script("camera", "#!/bin/sh\nwhile :; do cat raw.bin; sleep 0.5; done\n")
+        for owner, by in [(None, "threads")] + [(OWNERS[1], by) for by in self.ways()]:
+            command = self.command(TOY, ["--source", "./camera", "--metrics", "m.prom"], 2 if owner else 1, by)
+            if by == "mpi":
+                command[1:1] = ["-x", "DICE_STATUS"]
+            env = {**os.environ, "DICE_STATUS": str(self.folder / "status.json"), **({"TOY_OWNER": owner} if owner else {})}
+            with subprocess.Popen(command, cwd=self.folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+                self.wait_for(lambda: self.status()["answered"] >= 100, run)
+                status = self.status()
+                self.assertEqual(status["phase"], "running")
+                self.assertEqual(status["read"], status["entered"], status)
+                self.assertEqual(len(status["ranks"]), 2 if owner else 1)
+                for rank in status["ranks"]:
+                    self.assertTrue(rank["host"] and rank["stage_ms"] >= 0 and rank["silent_s"] < 10, status)
+                self.assertTrue(0 < status["latency_ms"]["median"] <= status["latency_ms"]["p95"] < 5000 and 0 <= status["last_frame_s"] < 5, status)
+                self.wait_for(lambda: 'end="answered"} 0' not in (self.folder / "m.prom").read_text(), run)
+                self.assertIn("# TYPE dice_latency_seconds summary", (self.folder / "m.prom").read_text())
+                run.send_signal(signal.SIGUSR1)
+                run.communicate(timeout=LIMIT)
+            self.assertFalse((self.folder / "status.json").exists())
+
+    @unittest.skipUnless(MPIRUN, "no mpirun")
+    def test_a_rank_that_is_stuck(self):
+        command = self.command(TOY, ["--source", "while :; do cat raw.bin; done"], 2, "mpi", ["-x", "DICE_STATUS"])
+        env = {**os.environ, "DICE_STATUS": str(self.folder / "status.json"), "TOY_OWNER": OWNERS[1]}
+        with subprocess.Popen(command, cwd=self.folder, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
+            self.wait_for(lambda: self.status()["answered"] >= 100, run)
+            ranks = [p for p in pathlib.Path("/proc").iterdir() if p.name.isdigit() and self.is_rank(p, "1")]
+            self.assertEqual(len(ranks), 1)
+            os.kill(int(ranks[0].name), signal.SIGSTOP)
+            self.wait_for(lambda: self.status().get("last_frame_s", 0) > 2 and self.status()["ranks"][1]["silent_s"] > 2, run)
+            self.assertLess(self.status()["ranks"][0]["silent_s"], 2)
+            os.kill(int(ranks[0].name), signal.SIGCONT)
+            self.wait_for(lambda: self.status()["last_frame_s"] < 1.5, run)
+            run.send_signal(signal.SIGUSR1)
+            run.wait(LIMIT)
+
+    def is_rank(self, process, rank):
+        try:
+            environment = (process / "environ").read_bytes().split(b"\0")
+            return os.readlink(process / "exe") == str(TOY) and f"DICE_STATUS={self.folder / 'status.json'}".encode() in environment and \
+                f"OMPI_COMM_WORLD_RANK={rank}".encode() in environment
+        except OSError:
+            return False
+
+    def test_a_port(self):
+        import socket
+        import urllib.request
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        command = self.command(TOY, ["--source", "while :; do cat raw.bin; sleep 0.1; done", "--metrics", port], 1, "threads")
+        with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
+            def page():
+                try:
+                    return urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5).read().decode()
+                except OSError:
+                    return ""
+            self.wait_for(lambda: 'dice_up{network="toy"} 1' in page(), run)
+            self.assert_fails(self.toy("--input", "in.npy", "--metrics", port), 1, f"--metrics: port {port} of this host cannot be used")
+            run.send_signal(signal.SIGUSR1)
+            run.wait(LIMIT)
 
 
 class Pipes(Live):

@@ -98,6 +98,22 @@ TEST(frame_stamps, go_to_ranks_with_outputs) {
   EXPECT_NEAR(static_cast<double>(r.end.take().says[5]), 1e9, 1e8) << "what the credit seemed to take";
 }
 
+TEST(frame_stamps, wait_for_room) {
+  stamped_rank r(0);
+  r.stamps.put(5, {50, 51, 52});  // the first one that is stamped
+  r.stamps.put(6, {60, 61, 62});
+  ASSERT_EQ(r.end.sends.size(), 2u);
+  r.stamps.put(7, {70, 71, 72});
+  ASSERT_EQ(r.end.sends.size(), 2u) << "both slots are in use";
+  r.stamps.advance();
+  ASSERT_EQ(r.end.sends.size(), 2u);
+  EXPECT_EQ(r.end.take().says[0], 5);
+  r.stamps.advance();
+  ASSERT_EQ(r.end.sends.size(), 2u);
+  EXPECT_EQ(r.end.take().says[0], 6);
+  EXPECT_EQ(r.end.take().says[1], 70);
+}
+
 TEST(frame_stamps, are_known_when_their_letter_has_come) {
   stamped_rank r(1);
   EXPECT_FALSE(r.stamps.makes(0));

@@ -31,6 +31,7 @@ namespace dice::app {
   number(o.frame_timeout > 0, "--frame-timeout", seconds);
   given(o.streams(), "a stream of frames (--input -, --source)");
   given(!o.sinks.empty(), "--results or --sink");
+  given(!o.status().empty(), "--metrics, a stream or DICE_STATUS in the environment");
   given(o.cuda_aware, "--cuda-aware");
   given(o.verify, "--verify");
   given(o.check_numbers, "--check-numbers");

@@ -212,6 +212,11 @@ inline std::span<const option> option_table() {
              [](parsing& p, std::string_view v) { p.out.labels = v; }},
       option{"--json", takes::value, "FILE", false, "write speed, latency and the ranks' figures",
              [](parsing& p, std::string_view v) { p.out.json = v; }},
+      option{
+          "--metrics", takes::value, "FILE|PORT", false,
+          "say each second how the job is, in Prometheus's text format: in a file, or at http://127.0.0.1:PORT/metrics; on "
+          "the host of rank 0",
+          [](parsing& p, std::string_view v) { p.out.metrics = v; }},
       option{"--trace", takes::value, "FILE", false, "write what every rank did when, for chrome://tracing or Perfetto",
              [](parsing& p, std::string_view v) { p.out.trace = v; }},
       option{"--profile", takes::value, "FILE", false, "print the time of every layer, and write it as JSON",

@@ -43,6 +43,7 @@ std::vector<files::use> uses_of(const options& o, int rank, const std::string& w
     }
   for (const auto* file : {&o.json, &o.trace, &o.profile})
     if (rank == 0 && !file->empty()) out.push_back(files::writes(*file));
+  if (rank == 0 && !o.metrics.empty() && !job::status_reporter::port_of(o.metrics)) out.push_back(files::writes(o.metrics));
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include "dice/channels/transport.hpp"
 #include "dice/frames/picture_form.hpp"
 #include "dice/frames/pixels.hpp"
+#include "dice/job/status_reporter.hpp"
 
 #include <algorithm>
 #include <array>
@@ -73,7 +74,7 @@ struct options {
   bool help = false, version = false, gather = false, verify = false, cuda_aware = false, explain = false,
        check_numbers = false, any_numbers = false;
   plan_form plan = plan_form::none;
-  std::string mapping, weights, packed, labels, json, trace, profile, tune, measure, pack, search;
+  std::string mapping, weights, packed, labels, json, trace, profile, tune, measure, pack, search, metrics;
   std::vector<named_input> inputs;
   std::vector<named_pixels> pixels;
   std::vector<named_file> outputs, expected;  ///< outputs: .npy files of all frames
@@ -94,6 +95,13 @@ struct options {
   double source_timeout = 0;  ///< seconds; 0: none
   channels::transport by = channels::transport::automatic;
 
+  /// Where it says how the job is while it runs.
+  job::status_targets status() const {
+    auto out = job::status_targets::from_environment();
+    out.metrics = metrics;
+    out.minutes = out.minutes || streams();
+    return out;
+  }
   /// Whether it only prints something about the program.
   bool prints() const { return help || version || plan != plan_form::none || !search.empty(); }
   /// The option that prints, as it can be given.
@@ -109,6 +117,7 @@ struct options {
     std::vector<std::string> out;
     for (const auto& file : {json, trace, profile, tune, measure, pack})
       if (!file.empty()) out.push_back(file);
+    if (!metrics.empty() && !job::status_reporter::port_of(metrics)) out.push_back(metrics);
     for (const auto& f : outputs) out.push_back(f.file);
     for (const auto& s : sinks)
       if (s.kind == result_sink::kinds::file) out.push_back(s.what);

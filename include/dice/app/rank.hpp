@@ -22,6 +22,7 @@
 #include "dice/job/late_frame.hpp"
 #include "dice/job/rank_session.hpp"
 #include "dice/job/record.hpp"
+#include "dice/job/status_reporter.hpp"
 #include "dice/job/to_first.hpp"
 #include "dice/measure/measure.hpp"
 #include "dice/measure/verify.hpp"
@@ -48,9 +49,11 @@ namespace dice::app {
 class rank_job {
  public:
   /// `usage` is what is wrong with the command line here, or empty; unless it is empty, `o` is ignored. `by` is the
-  /// transport of `ranks`. `f` may be null. If `page` is not empty, the job prints its text, once, and runs no frames.
+  /// transport of `ranks`. `f` may be null. If `page` is not empty, the job prints its text, once, and runs no frames. In
+  /// rank 0, `reporter` says how the job is, unless it is null.
   rank_job(const runtime::program& p, const options& o, std::string usage, channels::communicator& ranks,
-           const channels::transport_info& by, const advice::cluster_model* f, std::function<std::string()> page = {})
+           const channels::transport_info& by, const advice::cluster_model* f, std::function<std::string()> page = {},
+           job::status_reporter* reporter = nullptr)
       : program_(p),
         options_(o),
         usage_(std::move(usage)),
@@ -59,12 +62,19 @@ class rank_job {
         view_{p, o, ranks.rank()},
         me_(p, ranks, by),
         cluster_(f),
-        page_(std::move(page)) {}
+        page_(std::move(page)),
+        reporter_(reporter) {}
+  rank_job(const rank_job&) = delete;
+  rank_job& operator=(const rank_job&) = delete;
+  ~rank_job() {
+    if (reporter_) reporter_->enter(job::phase::ending);  // the executor is about to go
+  }
 
   /// Runs it; returns the exit code, the same in every rank.
   int run() {
     try {
       if (const int code = introduce()) return code;
+      if (reporter_) reporter_->meet(me_.hosts());
       if (page_) {
         if (rank_ == 0) text::print(page_());
         ranks_.all_gather({});
@@ -205,7 +215,10 @@ class rank_job {
         me_.executor().record(&*recorder_);
         ranks_.all_gather({});  // a rank may take long to measure its kernels: no frame waits for that
       }
-      me_.executor().stamp_frames(view_.streams || !options_.sinks.empty());
+      const bool says = view_.streams || !options_.status().empty();
+      me_.executor().stamp_frames(says || !options_.sinks.empty());
+      me_.executor().health().turn(says);
+      if (reporter_) reporter_->enter(job::phase::waiting, &me_.executor().health());
       const this_host::core_watch watch(me_.own().cores(), me_.own().threads(), me_.alone());
       if (view_.streams) {
         inputs_.live().start(options_.frames.value_or(runtime::executor::endless), me_.end());
@@ -216,6 +229,7 @@ class rank_job {
         counted_results progress_sink(results_.kept(), frames_, shows_progress());
         stream(inputs_.source(), &results_.through(progress_sink, given_, me_.end()), frames_);
       }
+      if (reporter_) reporter_->enter(job::phase::ending);
       figures_.cores = watch.used();
       me_.end().settle();
       wanted_ = view_.streams ? -1 : frames_;
@@ -354,6 +368,7 @@ class rank_job {
   job::rank_session me_;
   const advice::cluster_model* const cluster_;
   const std::function<std::string()> page_;
+  job::status_reporter* const reporter_;  ///< in rank 0, or null
   rank_inputs inputs_{view_};
   rank_results results_{view_};
   given_frames given_;

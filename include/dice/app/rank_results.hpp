@@ -47,7 +47,7 @@ class rank_results {
   std::string read_names() {
     std::string warnings;
     for (int l = 0; l < of_.layers(); ++l) {
-      if (of_.options.labels.empty() || !lists(l) || !of_.holds(l)) continue;
+      if (of_.options.labels.empty() || !(of_.lists(l) || of_.options.has_sink(l)) || !of_.holds(l)) continue;
       if (labels_.empty()) labels_ = read_labels(of_.options.labels);
       if (const auto lacks = labels_lack(of_.program.layers, l, labels_); !lacks.empty())
         warnings += (warnings.empty() ? "" : "; ") + lacks;

@@ -11,6 +11,7 @@
 #include "dice/files/interrupts.hpp"
 #include "dice/files/standard_streams.hpp"
 #include "dice/job/mapping_choice.hpp"
+#include "dice/job/status_reporter.hpp"
 #include "dice/kernels/cpu_level.hpp"
 #include "dice/measure/pack.hpp"
 #include "dice/measure/tune.hpp"
@@ -96,9 +97,13 @@ inline std::string plan_as(const runtime::program& p, const advice::cluster_mode
 
 /// The ranks of this process, each in a thread of its own if there are several.
 inline int run_ranks(const runtime::program& p, const options& o, const std::string& usage, const channels::membership& job,
-                     const advice::cluster_model* f, const std::function<std::string()>& page) {
+                     const advice::cluster_model* f, const std::function<std::string()>& page,
+                     job::status_reporter* reporter) {
   std::vector<int> codes(job.ranks.size(), 1);
-  const auto work = [&](std::size_t i) { codes[i] = rank_job(p, o, usage, *job.ranks[i], job.by, f, page).run(); };
+  const auto work = [&](std::size_t i) {
+    auto* const of_rank = job.ranks[i]->rank() == 0 ? reporter : nullptr;
+    codes[i] = rank_job(p, o, usage, *job.ranks[i], job.by, f, page, of_rank).run();
+  };
   if (job.ranks.size() == 1) {
     work(0);
   } else {
@@ -230,9 +235,12 @@ inline const channels::transport_info& transport_of(channels::transport wanted, 
     text::print_error("dice: error: host " + job::host_name() + " " + other);
     return 1;
   }
+  // Before the ranks meet: if they never do, dice-run can say so.
+  std::optional<job::status_reporter> reporter;
+  if (const auto to = o.status(); usage.empty() && !page && first && !to.empty()) reporter.emplace(to, p.network);
   const auto job = by.join(p.ranks(), false);
   if (!page) files::interrupts::stop_first(o.stop_timeout);
-  return run_ranks(p, o, usage, job, f, page);
+  return run_ranks(p, o, usage, job, f, page, reporter ? &*reporter : nullptr);
 }
 
 }  // namespace detail

@@ -19,6 +19,13 @@ struct frame_stamp {
   static frame_stamp now(std::int64_t number) { return {meta::wall_time(), meta::now(), number}; }
 };
 
+/// What came from the sources of a rank's streams.
+struct stream_counts {
+  std::int64_t read = 0;      ///< whole frames
+  std::int64_t dropped = 0;   ///< those for which there was no room
+  std::int64_t restarts = 0;  ///< of sources
+};
+
 /// Where frames come from. Called in the rank that holds the graph input `layer`, for frames 0, 1, 2, …
 class source {
  public:
@@ -33,6 +40,8 @@ class source {
   virtual void retired(std::int64_t /*frames*/) {}
   /// Called only in streams: the source of another rank has `frames` frames in all, and total() must become the same.
   virtual void others_have(std::int64_t /*frames*/) {}
+  /// Of the run so far.
+  virtual stream_counts counts() { return {}; }
   /// When that frame came; called after fill().
   virtual frame_stamp stamp(int /*layer*/, std::int64_t frame) { return frame_stamp::now(frame); }
 };

@@ -45,6 +45,9 @@ class rank_session : public agreement {
   /// The same for any rank, after introduce().
   std::string where_text(int rank) const { return where_text(rank, hosts_[rank]); }
 
+  /// The host of each rank, after introduce().
+  const std::vector<std::string>& hosts() const { return hosts_; }
+
   /// How a stage went, the same in every rank.
   struct outcome {
     std::string error;  ///< empty: no error

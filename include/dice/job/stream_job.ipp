@@ -4,6 +4,7 @@
 #include "dice/frames/stream.hpp"
 #include "dice/job/mapping_choice.hpp"
 #include "dice/job/rank_session.hpp"
+#include "dice/job/status_reporter.hpp"
 #include "dice/job/stream_job.hpp"
 #include "dice/kernels/cpu_level.hpp"
 #include "dice/text/print.hpp"
@@ -17,6 +18,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -179,8 +181,14 @@ class stream_job::ranks {
     rank_session me(program_, *w.ranks, by_, true);
     bool started = false;
     std::exception_ptr error;
+    std::optional<status_reporter> reporter;
     try {
+      const auto to = status_targets::from_environment();
+      if (w.rank == 0 && !to.empty()) reporter.emplace(to, program_.network);
       prepare(me);
+      if (reporter) reporter->meet(me.hosts());
+      me.executor().stamp_frames(!to.empty());
+      me.executor().health().turn(!to.empty());
       for (int l = 0; l < program_.layers.size(); ++l) {
         if (program_.plan.owner[l] != me.rank()) continue;
         if (layer(l).is_input) w.in.add(l);
@@ -190,10 +198,12 @@ class stream_job::ranks {
       w.out.on_change([&end = me.end()] { end.wake(); });
       w.started.set_value();
       started = true;
+      if (reporter) reporter->enter(phase::waiting, &me.executor().health());
       stream(w, me);
     } catch (...) {
       error = std::current_exception();
     }
+    reporter.reset();    // the executor is about to go
     w.in.on_change({});  // the endpoint is about to go
     w.out.on_change({});
     if (!started) return w.started.set_exception(error);
@@ -225,7 +235,10 @@ class stream_job::ranks {
     if (usage.empty() && !options_.packed.empty() && !options_.weights.empty())
       usage = "both packed and weights name a file; give only one, since packed holds all weights";
     const char* checks = options_.check_numbers ? "true" : "false";
-    fail(me.introduce(usage, {{"with in_flight = ", std::to_string(in_flight())}, {"with check_numbers = ", checks}}).error);
+    fail(me.introduce(usage, {{"with in_flight = ", std::to_string(in_flight())},
+                              {"with check_numbers = ", checks},
+                              {status_targets::from_environment().empty() ? "without " : "with ", "DICE_STATUS"}})
+             .error);
     std::string warning;
     std::vector<std::string> warnings;
     std::string memory;

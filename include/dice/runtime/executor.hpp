@@ -10,6 +10,7 @@
 #include "dice/runtime/control/frame_count.hpp"
 #include "dice/runtime/control/frame_stamps.hpp"
 #include "dice/runtime/control/frame_watch.hpp"
+#include "dice/runtime/control/health.hpp"
 #include "dice/runtime/control/mailbox.hpp"
 #include "dice/runtime/control/turns.hpp"
 #include "dice/runtime/cpu_segments.hpp"
@@ -62,6 +63,8 @@ class executor {
         io_(p, rank, end, slots_of(me_, in_flight), turns_, stamps_),
         count_(box_, rank, ranks_with(p.plan, schedule::action::enter)),
         watch_(box_, p.plan, rank),
+        health_(box_, rank, p.plan.ranks.size()),
+        stamps_frames_(stamping_rank(p.plan) == rank),
         entered_at_(static_cast<std::size_t>(in_flight)),
         slots_(slots_of(me_, in_flight)),
         started_(me_.last_segment - me_.first_segment) {
@@ -117,7 +120,7 @@ class executor {
     watch_.begin(limit.time, first_);
     works_since_ = never;
     std::optional<regular_check> check;  // wakes the rank, which may wait in endpoint::wait for a long time
-    if (watch_.on() || stops)
+    if (watch_.on() || stops || health_.on())
       check.emplace(watch_.on() ? std::clamp<std::int64_t>(limit.time / 4, 1'000'000, 100'000'000) : 100'000'000,
                     [this, &limit] {
                       if (watch_.on() && now() - works_since_ > limit.time) limit.stuck(frame(), layer());
@@ -133,6 +136,8 @@ class executor {
   static constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max() / 2;
   /// From the next run on, sinks learn when each frame came to its source. The same in all ranks.
   void stamp_frames(bool yes) { stamps_.turn(yes); }
+  /// How the ranks are; they say so in stream() if it is turned on.
+  runtime::health& health() { return health_; }
   /// Tells the other ranks of stream() that this one failed: they are stopped.
   void give_up() { count_.fail(); }
 
@@ -230,7 +235,9 @@ class executor {
       io_.post([&](int m, int in_slot) { return runner_->message(m, in_slot); });
     }
     credits_.advance(left_);
+    stamps_.advance();
     io_.note_arrivals();
+    health_.advance([&] { return health_here(); });
     if (streamed_ && entry_ >= 0 && retired() != retired_) streamed_->retired((retired_ = retired()) - first_);
   }
 
@@ -244,6 +251,10 @@ class executor {
   }
   /// Within a segment: the kernel has not hung, and other ranks may wait for an answer.
   void after_kernel() {
+    if (health_.due()) {
+      box_.advance();
+      health_.advance([&] { return health_here(); });
+    }
     if (!watch_.on()) return;
     works_since_ = now();
     box_.advance();
@@ -276,6 +287,19 @@ class executor {
       if (s.what == schedule::action::receive) return {at::message, g, s.message};
       return {s.what == schedule::action::enter ? at::input : at::output, g, s.layer};
     }
+    return out;
+  }
+
+  /// For rank 0.
+  [[gnu::cold]] rank_health health_here() const {
+    rank_health out;
+    out.frames = oldest_ - first_;
+    out.computing = figures_->computing;
+    out.waiting = figures_->waiting;
+    out.enters = stamps_frames_;
+    out.leaves = exit_ >= 0;
+    out.entered = entered();
+    if (streamed_ && stamps_frames_) out.streams = streamed_->counts();
     return out;
   }
 
@@ -344,6 +368,7 @@ class executor {
   void end(const segment_runner::run& done) {
     if (done.segment == exit_) {
       figures_->left.add(now());
+      if (health_.on()) health_.left(now() - stamps_.of(done.frame).steady);
       ++left_;
     }
     if (const auto& when = segment(done.segment).when; !when.always() && last_of_turn_[when.set] == done.segment)
@@ -374,6 +399,8 @@ class executor {
   offload* offload_ = nullptr;  ///< runner_, if it uses an accelerator
   frame_count count_;
   frame_watch watch_;
+  runtime::health health_;
+  const bool stamps_frames_;
 
   // Counted over all runs, since slots are used in turn:
   std::int64_t first_ = 0, frames_ = 0;  ///< this run's frames are first_ … frames_ - 1

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dice/frames/ends.hpp"
 #include "dice/meta/clock.hpp"
 #include "dice/this_host/core_use.hpp"
 
@@ -39,13 +40,6 @@ class frame_times {
   std::vector<std::int64_t> kept_;
 };
 
-/// What came from the sources of a rank's streams.
-struct stream_counts {
-  std::int64_t read = 0;      ///< whole frames
-  std::int64_t dropped = 0;   ///< those for which there was no room
-  std::int64_t restarts = 0;  ///< of sources
-};
-
 /// What a rank measures of a run. Times in nanoseconds of its own steady clock.
 struct figures {
   std::int64_t computing = 0;   ///< in kernels
@@ -53,7 +47,7 @@ struct figures {
   std::int64_t bytes_sent = 0;  ///< tensors, to other ranks
   frame_times entered;          ///< when each frame began to enter here; none if the rank holds no graph input
   frame_times left;             ///< when the last graph output of each frame was ready here; none if there is none
-  stream_counts streams{};
+  frames::stream_counts streams{};
   this_host::core_use cores{};
 };
 

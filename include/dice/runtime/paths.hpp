@@ -66,6 +66,7 @@ inline std::vector<letter_path> letter_paths(const schedule::plan_view& plan, in
       auto& p = out.emplace_back(letter_path{from, to});
       if (has(leave, from) && has(enter, to)) p.add(kind::credit, in_flight, in_flight);
       if (from == stamps && has(leave, to)) p.add(kind::stamp, in_flight, in_flight);
+      if (to == 0) p.add(kind::health, 3, 3);
       p.add(kind::notice, 3, 2);
       p.add(kind::question, 1, 1);
       p.add(kind::answer, 2, 1);

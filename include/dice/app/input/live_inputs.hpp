@@ -3,7 +3,6 @@
 #include "dice/app/input/live_input.hpp"
 #include "dice/frames/ends.hpp"
 #include "dice/frames/source.hpp"
-#include "dice/runtime/figures.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -74,8 +73,8 @@ class live_inputs final : public frames::source {
   }
 
   /// Of all streams.
-  runtime::stream_counts counts() {
-    runtime::stream_counts out;
+  frames::stream_counts counts() override {
+    frames::stream_counts out;
     for (auto& [layer, s] : streams_) {
       const auto n = s.from->count();
       out.read += n.read;

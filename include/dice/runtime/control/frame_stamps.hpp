@@ -21,6 +21,7 @@ class frame_stamps {
   /// `from` is the plan's stamping_rank() (paths.hpp).
   frame_stamps(mailbox& box, const credits& left, int rank, int from, int in_flight)
       : box_(box), credits_(left), rank_(rank), from_(from), kept_(static_cast<std::size_t>(in_flight)) {
+    for (const int r : box_.receivers(kind)) receivers_.push_back({r});
     box_.set_reader(kind, [this](int, const letter::words& says) {
       const auto arrived = meta::now();
       forward_.add(arrived - says[4], arrived);
@@ -40,10 +41,19 @@ class frame_stamps {
 
   /// Frame `frame` came as `stamp` says.
   void put(std::int64_t frame, const frames::frame_stamp& stamp) {
+    if (frame != next_)  // the first one
+      for (auto& r : receivers_) r.next = frame;
     keep(frame, stamp);
-    const auto sent = meta::now();
-    for (const int r : box_.receivers(kind))  // there is room: one for each frame in flight
-      box_.send(kind, r, {frame, stamp.time, stamp.steady, stamp.number, sent, credits_.delay(r)});
+    advance();
+  }
+  /// Sends the stamps that other ranks do not have yet, as far as there is room. A stamp is kept until then: its frame
+  /// leaves no rank that does not have it.
+  void advance() {
+    for (auto& r : receivers_)
+      for (; r.next < next_ && box_.has_room(kind, r.rank); ++r.next) {
+        const auto& stamp = kept_[static_cast<std::size_t>(r.next) % kept_.size()];
+        box_.send(kind, r.rank, {r.next, stamp.time, stamp.steady, stamp.number, meta::now(), credits_.delay(r.rank)});
+      }
   }
   /// Whether the stamp of a frame will be known here when it leaves; the rank that makes it does so when the frame enters.
   bool known(std::int64_t frame) const { return !on_ || from_ == rank_ || frame < next_; }
@@ -68,10 +78,16 @@ class frame_stamps {
     return back_ == shortest_delay::unknown ? forward : (forward - back_) / 2;
   }
 
+  struct receiver {
+    int rank = 0;
+    std::int64_t next = 0;  ///< the first stamp that was not sent to it
+  };
+
   mailbox& box_;
   const credits& credits_;
   const int rank_, from_;
   bool on_ = false;
+  std::vector<receiver> receivers_;
   std::vector<frames::frame_stamp> kept_;  ///< by frame modulo in_flight
   std::int64_t next_ = 0;                  ///< the first frame without a stamp here, over all runs
   shortest_delay forward_;

@@ -27,6 +27,7 @@ struct letter {
     turn,      ///< which replica computes a frame (turns.hpp)
     time,      ///< how long a replica took for one
     stamp,     ///< when a frame came (frame_stamps.hpp)
+    health,    ///< how a rank is (health.hpp)
   };
   static constexpr std::size_t kinds = meta::value_count<kind>;
   using words = std::array<std::int64_t, 6>;

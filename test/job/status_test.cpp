@@ -1,0 +1,212 @@
+// What is said about a running job.
+#include "dice/job/status.hpp"
+#include "dice/job/status_reporter.hpp"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace dice;
+
+namespace {
+
+constexpr std::int64_t second = 1'000'000'000, ms = 1'000'000;
+
+#define EXPECT_TELLS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
+
+/// What two ranks say after `s` seconds at 20 frames/s: rank 0 stamps frames, rank 1 has the output.
+std::vector<runtime::rank_health> after(std::int64_t s) {
+  runtime::rank_health first{.heard = s * second, .frames = 20 * s, .computing = 20 * s * 30 * ms, .enters = true};
+  first.entered = 20 * s + 2;
+  first.streams = {25 * s, 5 * s, 1};
+  runtime::rank_health last{.heard = s * second - 200 * ms, .frames = 20 * s, .computing = 20 * s * 10 * ms, .leaves = true};
+  last.temperature = 61'500;
+  last.left = 20 * s;
+  last.latency_sum = 20 * s * 80 * ms;
+  last.median = 80 * ms;
+  last.p95 = 95 * ms;
+  last.last_left = s * second - 300 * ms;
+  return {first, last};
+}
+
+job::job_status after_a_minute() {
+  job::status_maker maker({"pc", "pi"});
+  for (std::int64_t s = 1; s < 60; ++s) maker.make(job::phase::waiting, after(s), 0, s * second);
+  return maker.make(job::phase::waiting, after(60), 0, 60 * second);
+}
+
+std::string content(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+TEST(status, of_a_job_that_runs) {
+  const auto s = after_a_minute();
+  EXPECT_EQ(s.phase, job::phase::running);
+  EXPECT_EQ(s.answered, 1200);
+  EXPECT_EQ(s.entered, 1202);
+  EXPECT_EQ(s.streams.dropped, 300);
+  EXPECT_NEAR(s.frames_per_second, 20, 1e-9);
+  EXPECT_NEAR(s.median_ms, 80, 1e-9);
+  EXPECT_NEAR(s.last_frame_s, 0.3, 1e-6);
+  ASSERT_EQ(s.ranks.size(), 2u);
+  EXPECT_NEAR(s.ranks[0].stage_ms, 30, 1e-9);
+  EXPECT_NEAR(s.ranks[0].busy, 0.6, 1e-9);
+  EXPECT_NEAR(s.ranks[1].busy, 0.2, 1e-9);
+  EXPECT_NEAR(s.ranks[1].temperature, 61.5, 1e-9);
+  EXPECT_NEAR(s.ranks[1].silent_s, 0.2, 1e-6);
+  EXPECT_EQ(job::status_line(s),
+            "1200 frames, 20 frames/s, latency median 80.0 ms, p95 95.0; 300 dropped; 1 restart of the source; "
+            "the last one 0.3 s ago");
+}
+
+/// The speed is that of the last ten seconds, also after a pause; a rank that says nothing more is seen.
+TEST(status, of_a_job_that_stalls) {
+  job::status_maker maker({"pc", "pi"});
+  for (std::int64_t s = 1; s <= 60; ++s) maker.make(job::phase::waiting, after(s), 0, s * second);
+  job::job_status now;
+  for (std::int64_t s = 61; s <= 75; ++s) {
+    auto said = after(60);
+    said[0].heard = s * second;  // only rank 0 still speaks
+    now = maker.make(job::phase::waiting, said, 0, s * second);
+  }
+  EXPECT_EQ(now.frames_per_second, 0);
+  EXPECT_NEAR(now.last_frame_s, 15.3, 1e-6);
+  EXPECT_NEAR(now.ranks[1].silent_s, 15.2, 1e-6);
+  EXPECT_LT(now.ranks[0].silent_s, 0.1);
+}
+
+TEST(status, before_the_first_frame) {
+  job::status_maker maker({});
+  auto s = maker.make(job::phase::joining, {}, 0, second);
+  EXPECT_EQ(job::status_line(s), "the ranks are joining");
+  job::status_maker met({"pc", "pi"});
+  s = met.make(job::phase::waiting, {{}, {}}, 0, 2 * second);
+  EXPECT_EQ(s.phase, job::phase::waiting);
+  EXPECT_EQ(job::status_line(s), "no frame has come out yet; 0 frames entered");
+  EXPECT_EQ(s.last_frame_s, -1);
+  EXPECT_EQ(s.ranks[1].silent_s, -1);
+  EXPECT_EQ(met.make(job::phase::preparing, {}, 0, 3 * second).phase, job::phase::preparing);
+}
+
+TEST(status, with_several_outputs_counts_frames_that_have_left_everywhere) {
+  auto said = after(10);
+  said.push_back(said[1]);
+  said[2].left = 198;
+  said[2].median = 90 * ms;
+  job::status_maker maker({"a", "b", "c"});
+  const auto s = maker.make(job::phase::waiting, said, 0, 10 * second);
+  EXPECT_EQ(s.answered, 198);
+  EXPECT_NEAR(s.median_ms, 90, 1e-9);
+}
+
+TEST(status, as_json) {
+  const auto text = job::status_json(after_a_minute(), 77, 123.9);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << "one line";
+  for (const char* part :
+       {R"("phase": "running", "pid": 77, "uptime_s": 123,)", R"("answered": 1200, "read": 1500, "dropped": 300)",
+        R"("latency_ms": {"median": 80, "p95": 95}, "last_frame_s": 0.3)",
+        R"({"host": "pc", "stage_ms": 30, "busy": 0.6, "temperature_c": null, "silent_s": 0})",
+        R"({"host": "pi", "stage_ms": 10, "busy": 0.2, "temperature_c": 61.5, "silent_s": 0.2})"})
+    EXPECT_TELLS(text, part);
+}
+
+TEST(status, as_metrics) {
+  const auto text = job::status_metrics(after_a_minute(), "net \"x\"\\");
+  for (const char* part : {"dice_up{network=\"net \\\"x\\\"\\\\\"} 1\n", "# TYPE dice_frames_total counter\n",
+                           "end=\"answered\"} 1200\n", "end=\"dropped\"} 300\n", "quantile=\"0.95\"} 0.095\n",
+                           "dice_latency_seconds_sum{network=\"net \\\"x\\\"\\\\\"} 96\n",
+                           "dice_stage_seconds{network=\"net \\\"x\\\"\\\\\",rank=\"0\",host=\"pc\"} 0.03\n",
+                           "rank=\"1\",host=\"pi\"} 61.5\n", "dice_last_frame_age_seconds"})
+    EXPECT_TELLS(text, part);
+  EXPECT_EQ(text.find("rank=\"0\",host=\"pc\"} -"), std::string::npos) << "what is not known is left out";
+  job::status_maker fresh({"pc"});
+  const auto nothing = job::status_metrics(fresh.make(job::phase::preparing, {}, 0, second), "n");
+  EXPECT_TELLS(nothing, "dice_up{network=\"n\"} 0\n");
+  EXPECT_EQ(nothing.find("last_frame_age"), std::string::npos);
+}
+
+TEST(status_reporter, writes_files_and_removes_its_own) {
+  const auto folder = std::filesystem::temp_directory_path() / ("dice_status_" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  const auto json = (folder / "s.json").string(), metrics = (folder / "m.prom").string();
+  {
+    job::status_reporter reporter({json, metrics, false}, "net");
+    const auto until = [&](const std::string& path, const std::string& part) {
+      for (int i = 0; i < 500 && content(path).find(part) == std::string::npos; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      return content(path);
+    };
+    EXPECT_TELLS(until(json, "joining"), R"("phase": "joining")");
+    reporter.meet({"pc", "pi"});
+    reporter.enter(job::phase::waiting);
+    EXPECT_TELLS(until(json, "waiting"), R"({"host": "pi",)");
+    EXPECT_TELLS(until(metrics, "dice_up"), "dice_up{network=\"net\"} 0");
+  }
+  EXPECT_FALSE(std::filesystem::exists(json)) << "else it would be taken for a job that runs";
+  EXPECT_TRUE(std::filesystem::exists(metrics));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
+  std::filesystem::remove_all(folder);
+  job::status_reporter nowhere({(folder / "s.json").string(), "", false}, "net");  // says so, and goes on
+}
+
+TEST(status_reporter, ports_and_files) {
+  EXPECT_EQ(job::status_reporter::port_of("9187"), 9187);
+  for (const char* file : {"", "0", "65536", "123456", "m.prom", "80x", "./80"})
+    EXPECT_FALSE(job::status_reporter::port_of(file)) << file;
+}
+
+TEST(metrics_server, answers_on_this_host) {
+  std::optional<job::metrics_server> server;
+  std::uint16_t port = 20000;
+  for (; !server; ++port) try {
+      server.emplace(port);
+    } catch (const files::error&) {
+      ASSERT_LT(port, 20100);
+    }
+  --port;
+  server->show("a page\n");
+  const auto ask = [&](const std::string& request) {
+    const int to = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_port = htons(port);
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::connect(to, reinterpret_cast<const sockaddr*>(&at), sizeof at), 0);
+    EXPECT_EQ(::write(to, request.data(), request.size()), static_cast<ssize_t>(request.size()));
+    std::string out;
+    char some[512];
+    for (ssize_t n; (n = ::read(to, some, sizeof some)) > 0;) out.append(some, static_cast<std::size_t>(n));
+    ::close(to);
+    return out;
+  };
+  const auto page = ask("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_TELLS(page, "HTTP/1.1 200 OK\r\n");
+  EXPECT_TELLS(page, "Content-Length: 7\r\n");
+  EXPECT_TRUE(page.ends_with("\r\n\r\na page\n"));
+  EXPECT_TELLS(ask("GET /secret HTTP/1.1\r\n\r\n"), "404");
+  EXPECT_TELLS(ask("POST /metrics HTTP/1.1\r\n\r\n"), "404");
+  EXPECT_EQ(ask(std::string(10000, 'x')), "") << "it reads no endless request";
+  try {
+    job::metrics_server second_one(port);
+    FAIL();
+  } catch (const files::error& e) {
+    EXPECT_TELLS(std::string(e.what()),
+                 "--metrics: port " + std::to_string(port) + " of this host cannot be used: Address already in use");
+  }
+}
