@@ -24,6 +24,26 @@ if(dice_failed)
   message(FATAL_ERROR "dice: the compiler '${CMAKE_CXX_COMPILER}' does not say what it is (-dM -E); its flags are '${dice_flags}' "
     "(CMAKE_CXX_FLAGS and DICE_BOARD=${DICE_BOARD}):\n${dice_failure}")
 endif()
+# DICE_INSTRUCTIONS: the instructions that programs need of their CPU, those of their kernels' lowest level, by the names and macros
+# of instructions.hpp. The manifests of packages have them.
+file(READ "${DICE_INCLUDE_DIR}/dice/this_host/instructions.hpp" dice_sets)
+set(dice_set "#elif defined(__aarch64__)\n#define DICE_INSTRUCTION_SETS")  # after x86-64's, some of whose macros ARM has, too
+string(FIND "${dice_sets}" "${dice_set}" dice_arm)
+if(dice_macros MATCHES "#define __aarch64__ ")
+  string(SUBSTRING "${dice_sets}" ${dice_arm} -1 dice_sets)
+else()
+  string(SUBSTRING "${dice_sets}" 0 ${dice_arm} dice_sets)
+endif()
+string(REGEX MATCHALL "set\\(\"[a-z0-9.]+\", [A-Za-z0-9_]+" dice_sets "${dice_sets}")
+set(dice_instructions "")
+foreach(dice_set IN LISTS dice_sets)
+  string(REGEX MATCH "\"(.+)\", (.+)" dice_set "${dice_set}")
+  set(dice_set "${CMAKE_MATCH_1}")
+  if(TARGET dice::openmp AND dice_macros MATCHES "#define ${CMAKE_MATCH_2} [0-9]")
+    list(APPEND dice_instructions "${dice_set}")
+  endif()
+endforeach()
+set_property(GLOBAL PROPERTY DICE_INSTRUCTIONS "${dice_instructions}")
 # Macros that depend on optimisation or do not matter are left out; sorted, since their order depends on the folder's name.
 string(REGEX REPLACE "#define (__OPTIMIZE__|__OPTIMIZE_SIZE__|__NO_INLINE__|__USE_EXTERN_INLINES|__USE_FORTIFY_LEVEL|_FORTIFY_SOURCE|NDEBUG)[^\n]*\n"
   "" dice_macros "${dice_macros}")

@@ -96,6 +96,11 @@ class Deployment(unittest.TestCase):
                              ('numbers', '1.0', host, board, [rank]))
             self.assertEqual(about['model_sha256'], hashlib.sha256((DIGITS / 'digits.onnx').read_bytes()).hexdigest())
             self.assertRegex(about['open_mpi'], r'^\d+\.\d+\.\d+$')
+            self.assertRegex(about['glibc'], r'^2\.\d+$')
+            if board == 'raspberry_pi_4':
+                self.assertEqual(about['instructions'], ['crc'])  # of its Cortex-A72, which ARMv8.0 need not have
+            else:
+                self.assertEqual('avx2' in about['instructions'], ' avx2 ' in pathlib.Path('/proc/cpuinfo').read_text())
             self.assertEqual(files['ranks'].decode(), 'rank 0=pc slot=*:*\nrank 1=pi slot=*:*\n')
             self.assertEqual(files['hosts'].decode(), 'pc slots=1\npi slots=1\n')
             self.assertRegex(files['run'].decode(), r'exec mpirun --hostfile hosts (--rankfile ranks|--map-by rankfile:file=ranks) .* -np 2 \$\{folder:.* \./numbers "\$@"\n$')

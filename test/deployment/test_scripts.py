@@ -24,7 +24,7 @@ case $1 in
 esac
 """
 # Configuring prints and writes what deployment/CMakeLists.txt writes, and compiling makes a program if there is none. Boards of the kind new
-# have another Open MPI.
+# have another Open MPI; those of the kind pc were configured by an older dice, which did not write their instructions.
 BOARDS = r"""#!/bin/sh
 case $1 in
 -E) exec @CMAKE@ "$@" ;;
@@ -37,15 +37,21 @@ case $1 in
   mpi=4.1.4 processor=x86_64
   case $2 in */new) mpi=5.0.3 ;; */arm) processor=aarch64 ;; esac
   printf 'set(open_mpi %s)\nset(processor %s)\nset(readelf "@FOLDER@/readelf")\n' "$mpi" "$processor" >"$2/board.cmake"
+  case $2 in */arm) echo 'set(instructions "crc;lse")' >>"$2/board.cmake" ;; esac
   touch "$2/CMakeCache.txt" ;;
 --build) [ "$FAILS" != compile ] || exit 1
   echo "$* $MAKEFLAGS$MFLAGS$MAKELEVEL" >"$2/built"
   [ -f "$2/numbers" ] || { echo compiled >>"@FOLDER@/log"; printf '#!/bin/sh\necho "numbers: $*"\n' >"$2/numbers"; } ;;
 esac
 """
-# As GNU readelf -d prints what a board's program needs.
+# As GNU readelf -d and -V print what a board's program needs.
 READELF = r"""#!/bin/sh
 [ "$FAILS" != readelf ] || exit 1
+if [ "$1" = -V ]; then
+  case $2 in */arm/*) newest=2.38 ;; *) newest=2.4 ;; esac
+  for name in libc GLIBC_2.3.4 GLIBC_2.14 "GLIBC_$newest" GLIBC_PRIVATE GLIBCXX_3.4.30; do echo "  0x00c0:   Name: $name  Flags: none  Version: 33"; done
+  exit
+fi
 cat <<'END'
 
 Dynamic section at offset 0xf0d28 contains 37 entries:
@@ -251,7 +257,9 @@ class Scripts(unittest.TestCase):
                                                  for name in names for text in [self.packed(name).encode()]])
         self.assertEqual(manifest, {'name': 'numbers', 'version': '1.2', 'host': 'b', 'board': 'arm', 'ranks': [1], 'network': 'digits',
                                     'plan': '0123456789abcdef', 'dice': '1.0', 'model_sha256': '56', 'structure': '12', 'weights': '34',
-                                    'open_mpi': '4.1.4', 'processor': 'aarch64'})
+                                    'open_mpi': '4.1.4', 'processor': 'aarch64', 'glibc': '2.38', 'instructions': ['crc', 'lse']})
+        manifest = json.loads((FOLDER / 'packages/a/numbers/manifest.json').read_text())
+        self.assertEqual((manifest['glibc'], manifest['instructions']), ('2.14', []))
         self.assertEqual([self.packed(name) for name in ('app', 'link', 'LICENSE.dice', 'other.safetensors')],
                          ['-np 1 ./numbers\n' * 2, 'licence', 'licence', 'more weights'])
         self.assertEqual((FOLDER / 'packed').read_text().splitlines(), [

@@ -56,6 +56,16 @@ TEST(cpu_level, refusals_name_what_is_lacking_and_the_remedy) {
             "DICE_CPU_LEVEL is 'low', but this program has no kernels for CPUs; unset the variable");
 }
 
+TEST(cpu_level, cmake_knows_the_instructions_of_the_lowest) {
+  for (const auto& level : kernels::cpu_levels()) {
+    if (std::string(level.name) != DICE_STATED_BOARD) continue;  // of the library that has levels for tests
+    std::string names;
+    for (int i = 0; i < this_host::instruction_set_count; ++i)
+      if ((level.needs >> i & 1) != 0) names += (names.empty() ? "" : " ") + std::string(instruction_sets[i].name);
+    EXPECT_EQ(names, DICE_STATED_INSTRUCTIONS);
+  }
+}
+
 TEST(cpu_level, in_this_process) {
   const auto levels = kernels::cpu_levels();
   ASSERT_FALSE(levels.empty());
