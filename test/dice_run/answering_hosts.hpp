@@ -81,6 +81,7 @@ class answering_hosts final : public remote {
     namespace s = scripts;
     for (const auto& [name, text] : {std::pair{"lock", s::lock},
                                      {"survey", s::survey},
+                                     {"facts", s::facts},
                                      {"prepare", s::prepare},
                                      {"discard", s::discard},
                                      {"complete", s::complete},

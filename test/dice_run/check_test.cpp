@@ -13,7 +13,7 @@
 namespace dice_run {
 namespace {
 
-/// All that scripts/check.sh can print, with no value twice.
+/// All that scripts/check.sh and facts.sh can print, with no value twice.
 constexpr const char* printed =
     "hostname raspberrypi\narchitecture aarch64\nuser anna\naddress 10.0.0.2\n"
     "system NAME=\"Debian GNU/Linux\"\nsystem PRETTY_NAME=\"Debian GNU/Linux 12\"\nsystem ID=debian\n"
@@ -23,8 +23,8 @@ constexpr const char* printed =
     "flags Features\t: fp asimd\ncore 10 1500000 0,10\ncore 0 1500000 0,10\ncore 2 - -\n"
     "memory MemFree:        1 kB\nmemory MemTotal:       4000000 kB\nmemory MemAvailable:       2 kB\n"
     "disk /dev/root 30000000 1 20000000 1% /\n"
-    "mpirun mpirun (Open MPI) 4.1.4\nmpirun \nmpirun Report bugs to http://www.open-mpi.org/community/help/\nglibc glibc "
-    "2.36\n"
+    "mpirun mpirun (Open MPI) 4.1.4\nmpirun \nmpirun Report bugs to http://www.open-mpi.org/community/help/\n"
+    "bits 64\nlibc glibc 2.36\nmount rw,noexec\nnetwork lo 127.0.0.1/8\nnetwork eth0 10.0.0.2/24\n"
     "library libmpi.so.40\nlibrary libgomp.so.1\nlibrary libmpi.so.40\nperl yes\ngpu NVIDIA A2, 15356 MiB\ngpu NVIDIA T4\n"
     "fill 268435456 bytes (268 MB, 256 MiB) copied, 0.1 s, 2.7 GB/s\n"
     "fill 268435456 bytes (268 MB, 256 MiB) copied, 0.05 s, 5.4 GB/s\n"
@@ -82,14 +82,16 @@ TEST(Check, JsonHasAllThatHostsSay) {
     "folder": "/opt", "starting_hosts": ["c"],
     "hosts": [
       {"host": "b", "reached": true, "hostname": "raspberrypi", "ssh_s": 0.25, "address": "10.0.0.2", "user": "anna",
-       "system": "Debian GNU/Linux 12", "architecture": "aarch64", "model": "Raspberry Pi 4 Model B",
+       "system": "Debian GNU/Linux 12", "architecture": "aarch64", "system_bits": 64, "model": "Raspberry Pi 4 Model B",
        "compatible": ["raspberrypi,4-model-b", "brcm,bcm2711"], "board": "raspberry_pi_4", "cpu": "Cortex-A72",
        "cpu_flags": "fp asimd",
        "cores": [{"core": 0, "ghz": 1.5, "cpu_implementer": 65, "cpu_part": 3336, "siblings": "0,10"},
                  {"core": 2, "ghz": 0.5, "cpu_implementer": 81, "cpu_part": 3331, "siblings": ""},
                  {"core": 10, "ghz": 1.5, "cpu_implementer": 0, "cpu_part": 0, "siblings": "0,10"}],
        "physical_cores": 2, "memory_bytes": 4096000000, "disk_free_bytes": 20480000000, "memory_fill_gbytes_per_s": 2.5,
-       "open_mpi": "4.1.4", "glibc": "2.36", "libraries": ["libmpi.so.40", "libgomp.so.1"], "perl": true, "rsync": false,
+       "open_mpi": "4.1.4", "glibc": "2.36", "musl": false, "noexec": true,
+       "networks": [{"interface": "eth0", "address": "10.0.0.2", "network": "10.0.0.0/24"}],
+       "libraries": ["libmpi.so.40", "libgomp.so.1"], "perl": true, "rsync": false,
        "gpus": ["NVIDIA A2, 15356 MiB", "NVIDIA T4"], "tegra": "# R36", "clock_offset_ms": -500.0, "clock_error_ms": 125.0,
        "ssh": {"c": "Permission denied (publickey).", "d": "no message", "gone": true}},
       {"host": "gone", "reached": false, "failure": "it does not answer"}],

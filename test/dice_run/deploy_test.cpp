@@ -60,13 +60,12 @@ TEST(Deploy, StepByStep) {
   EXPECT_EQ(deployed(c, plan_of({"b", "a"})),
             (words{"b: 2 of 2 files copied, 23.4 KiB\n", "a: 1 of 2 files copied, 4000 B\n",
                    "n 222 is now on all hosts, in /f; 27.3 KiB copied\n"}));
-  EXPECT_EQ(c.asked,
-            (words{lock_of("b"), lock_of("a"), "survey b", "survey a",
-                   "prepare b 222 cpu-of-b sh 20000 of-sh 755 weights 4000 of-b 644",
-                   "prepare a 222 cpu-of-a sh 20000 of-sh 755 weights 4000 of-a 644", "send b /bin /t/b '' sh weights",
-                   "send a /bin /t/a ../111 weights", "complete b 222 sh of-sh weights of-b",
-                   "complete a 222 weights of-a sh -", "remember b b a", "remember a b a", "switch_to b '' '' 222 ''",
-                   "switch_to a 111 000 222 111", "clean b", "clean a"}));
+  EXPECT_EQ(c.asked, (words{"facts b", "facts a", lock_of("b"), lock_of("a"), "survey b", "survey a",
+                            "prepare b 222 sh 20000 of-sh 755 weights 4000 of-b 644",
+                            "prepare a 222 sh 20000 of-sh 755 weights 4000 of-a 644", "send b /bin /t/b '' sh weights",
+                            "send a /bin /t/a ../111 weights", "complete b 222 sh of-sh weights of-b",
+                            "complete a 222 weights of-a sh -", "remember b b a", "remember a b a",
+                            "switch_to b '' '' 222 ''", "switch_to a 111 000 222 111", "clean b", "clean a"}));
 }
 
 TEST(Deploy, WhatIsThereAlready) {

@@ -55,9 +55,9 @@ class told_hosts final : public remote {
   explicit told_hosts(told& what) : remote(settings{}), what_(what) {}
   outcome stream(const std::string& host, const std::string& script, const words& arguments,
                  const reader& on_output) const override {
-    static const std::map<std::string, const char*> names{{scripts::survey, "survey"}, {scripts::announce, "announce"},
-                                                          {scripts::start, "start"},   {scripts::stop, "stop"},
-                                                          {scripts::output, "output"}, {scripts::logs, "logs"}};
+    static const std::map<std::string, const char*> names{
+        {scripts::survey, "survey"}, {scripts::announce, "announce"}, {scripts::start, "start"}, {scripts::stop, "stop"},
+        {scripts::output, "output"}, {scripts::logs, "logs"},         {scripts::facts, "facts"}};
     const std::string name = names.at(script.substr(std::string_view(scripts::prelude).size()));
     {
       const std::lock_guard lock(what_.guard);

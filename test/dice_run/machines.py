@@ -60,7 +60,17 @@ def write(folder, name, machine):
         other = (i + machine['threads']) % (2 * machine['threads']) if 'threads' in machine else i
         put(f'sys/devices/system/cpu/cpu{i}/topology/thread_siblings_list', f'{min(i, other)},{max(i, other)}\n' if other != i else f'{i}\n')
     program('uname', 'kill -9 $PPID' if machine.get('dies') else f'echo {machine["machine"]}')
-    program('getconf', f'echo glibc {machine.get("glibc", "2.36")}')
+    program('getconf', f'case $1 in LONG_BIT) {machine.get("bits", "echo 64")} ;; *) {machine.get("libc", "echo glibc " + machine.get("glibc", "2.36"))} ;; esac')
+    program('dpkg', f'[ "$*" != --print-architecture ] || {machine.get("dpkg", "exit 1")}')
+    program('ldd', machine.get('ldd', 'exit 1'))
+    for loader in machine.get('loaders', []):
+        put(f'lib/{loader}', '')
+    program('findmnt', f'[ "$1 $2 $3" = "-no OPTIONS -T" ] && [ -d "$4" ] || exit 1; echo rw,{machine.get("mount", "relatime")}')
+    # In the form of iproute2.
+    networks = {'lo': '127.0.0.1/8', **machine.get('networks', {})}
+    program('ip', '[ "$*" = "-o -4 addr show up" ] || exit 1\n' + '\n'.join(
+        f"echo '{i}: {interface}    inet {address} scope global {interface}\\       valid_lft forever preferred_lft forever'"
+        for i, (interface, address) in enumerate(networks.items(), 1)))
     # Messages are in English, and the third time is the fastest.
     program('dd', f'[ "$LC_ALL $*" = "C if=/dev/zero of=/dev/null bs=64M count=4" ] || exit 2; cd "{folder}" && echo >>times\n'
             'case $(($(wc -l <times) % 3)) in 0) s=0.0536870912 ;; *) s=0.2 ;; esac; echo "268435456 bytes (268 MB, 256 MiB) copied, $s s, some GB/s"')

@@ -82,6 +82,16 @@ TEST(Packages, AreInTheOrderOfTheirRanks) {
   EXPECT_EQ(z.files[1].sha256.size(), 64u);
 }
 
+TEST(Packages, SayWhatTheirProgramsNeed) {
+  const made all;
+  auto manifest = all.add("a", "0", 1);
+  EXPECT_EQ(read_packages(all.top).packages[0].glibc, "");  // an old one
+  EXPECT_EQ(read_packages(all.top).packages[0].instructions, words());
+  all.write(all.of("a") / "manifest.json", manifest.insert(1, R"("glibc": "2.34", "instructions": ["avx2", "sse4.1"], )"));
+  EXPECT_EQ(read_packages(all.top).packages[0].glibc, "2.34");
+  EXPECT_EQ(read_packages(all.top).packages[0].instructions, (words{"avx2", "sse4.1"}));
+}
+
 TEST(Packages, ManifestsThatAreWrong) {
   const made all;
   const auto manifest = all.add("a", "0", 1);
@@ -95,6 +105,14 @@ TEST(Packages, ManifestsThatAreWrong) {
             " is damaged: 'processor' is 3, and not a text; build the packages again"},
            {R"("a pc")", "[1000000,2000000,3000000,4000000,5000000,6000000]",
             " is damaged: 'board' is [1000000,2000000,3000000,4000000,5000000, and not a text; build the packages again"},
+           {R"("board")", R"("glibc": "2\u001b", "board")", R"(: "2\x1b" is not a name)"},
+           {R"("board")", R"("glibc": 2.36, "board")",
+            " is damaged: 'glibc' is 2.36, and not a text; build the packages again"},
+           {R"("board")", R"("instructions": ["avx\u001b"], "board")", R"(: "avx\x1b" is not a name)"},
+           {R"("board")", R"("instructions": "avx", "board")",
+            " is damaged: 'instructions' is \"avx\", and not a list; build the packages again"},
+           {R"("board")", R"("instructions": [2], "board")",
+            " is damaged: 2 does not name instructions; build the packages again"},
            {"[0]", "[0, 1000001]", " is damaged: 1000001 is not a rank; build the packages again"},
            {"[0]", "[0, 0.5]", " is damaged: 0.5 is not a rank; build the packages again"},
            {"[0]", "{}", " is damaged: 'ranks' is {}, and not a list; build the packages again"},

@@ -108,7 +108,7 @@ TEST_F(Scripts, EachProgramThatTheyNeedIsAskedFor) {
     EXPECT_EQ(said.status, 1);
     fs::rename(folder / name, few / name);
   }
-  EXPECT_EQ(run(scripts::prepare, {"v", ""}).err, "it has no rsync; install it (Debian: rsync)\n");
+  EXPECT_EQ(run(scripts::prepare, {"v"}).err, "it has no rsync; install it (Debian: rsync)\n");
 }
 
 TEST_F(Scripts, FoldersOfOthersAreNotUsed) {
@@ -283,14 +283,6 @@ TEST_F(Scripts, NothingIsSwitchedIfThePreviousVersionCannotBe) {
   EXPECT_EQ(fs::read_symlink(folder / "n").string(), ".dice-run/n/v1");
 }
 
-TEST_F(Scripts, PrepareRefusesProgramsForAnotherProcessor) {
-  const auto processor = remote({}).run("localhost", "printf %s \"$(uname -m)\"").out;
-  EXPECT_EQ(run(scripts::prepare, {"v", processor + "x"}).err,
-            fmt::format("its processor is {0}, and its package is for {0}x: take another board for this host in the plan\n",
-                        processor));
-  EXPECT_EQ(run(scripts::prepare, {"v", processor}).err, "");
-}
-
 TEST_F(Scripts, PrepareTakesFilesAsTheyAre) {
   write(base / "v1/x", "", fs::perms::owner_read);
   fs::create_symlink(".dice-run/n/v1", folder / "n");
@@ -299,7 +291,7 @@ TEST_F(Scripts, PrepareTakesFilesAsTheyAre) {
         "[ \"$3\" = '%b %a %S' ] && echo 10 20 4096\n");
   use(folder / "bin");
   const std::string empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-  const auto said = run(scripts::prepare, {"v2", "", "x", "0", empty, "755", "y", "0", empty, "644"});
+  const auto said = run(scripts::prepare, {"v2", "x", "0", empty, "755", "y", "0", empty, "644"});
   EXPECT_EQ(said.out, "folder " + (base / "t1.part").string() + "\ncurrent v1\nstaged x\nmissing y\nfree 81920\n")
       << said.err;
   EXPECT_TRUE(fs::equivalent(base / "v1/x", base / "t1.part/x"));  // takes no room

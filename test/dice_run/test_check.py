@@ -94,11 +94,11 @@ class Check(Recorded):
         self.assertTrue(0 < box.pop('ssh_s') < 60 and abs(box.pop('clock_offset_ms')) < 500 and 0 <= box.pop('clock_error_ms') < 500)
         self.assertEqual(box, {
             'host': 'box', 'reached': True, 'hostname': 'box', 'address': '127.0.0.1', 'user': pwd.getpwuid(os.geteuid()).pw_name,
-            'system': 'Debian GNU/Linux 12 (bookworm)', 'architecture': 'x86_64', 'model': '', 'compatible': [], 'board': '',
+            'system': 'Debian GNU/Linux 12 (bookworm)', 'architecture': 'x86_64', 'system_bits': 64, 'model': '', 'compatible': [], 'board': '',
             'cpu': 'Intel(R) Core(TM) i5-8250U CPU @ 1.60GHz', 'cpu_flags': 'fpu sse sse2 ssse3 sse4_1 sse4_2 cx16 lahf_lm popcnt abm movbe avx avx2 fma f16c bmi1 bmi2',
             'cores': [{'core': i, 'ghz': 3.4, 'cpu_implementer': 0, 'cpu_part': 0, 'siblings': f'{i % 4},{i % 4 + 4}'} for i in range(8)], 'physical_cores': 4,
             'memory_bytes': 16263928 * 1024, 'disk_free_bytes': 20000000 * 1024, 'memory_fill_gbytes_per_s': box['memory_fill_gbytes_per_s'],
-            'open_mpi': '4.1.4', 'glibc': '2.36',
+            'open_mpi': '4.1.4', 'glibc': '2.36', 'musl': False, 'noexec': False, 'networks': [],
             'libraries': ['libmpi.so.40', 'libboost_mpi.so.1', 'libboost_serialization.so.1', 'libgomp.so.1', 'libstdc++.so.6', 'libstb.so.0'],
             'perl': True, 'rsync': True, 'gpus': ['NVIDIA A2, 15356 MiB, 535.1', 'NVIDIA T4, 15360 MiB, 535.1'], 'tegra': '',
             'ssh': {'orin': True, 'pi': True, 'gone': True, 'dying': True}})
@@ -203,8 +203,8 @@ class Check(Recorded):
         threading.Thread(target=answer_late, daemon=True).start()
         script = pathlib.Path(__file__).parents[2] / 'tools/dice-run/scripts/link.pl'
         done = subprocess.run(['perl', script, 'connect', 'T', str(listener.getsockname()[1]), '127.0.0.1'], text=True, capture_output=True)
-        self.assertRegex(done.stdout, r'^us [\d.e+]+\nfailed ')
-        self.assertTrue(25000 <= float(done.stdout.split()[1]) < 45000, done.stdout)
+        self.assertRegex(done.stdout, r'^between 127.0.0.1 127.0.0.1\nus [\d.e+]+\nfailed ')
+        self.assertTrue(25000 <= float(done.stdout.split()[4]) < 45000, done.stdout)
 
     def test_the_shortest_round_trip_says_the_time(self):
         self.hosts(a=machines.PI4)

@@ -139,6 +139,16 @@ class Deploy(Case):
         self.assertRegex(HOSTS.on('b', f'stat -c %s "{HOSTS.site}/.dice-run/numbers/"*.part/numbers.packed'), r'^\d{5,6}\n$')  # stays for the next
         self.assertEqual(self.versions(), before)
 
+    def test_3_a_folder_that_is_mounted_noexec(self):
+        before = self.versions()
+        HOSTS.on('b', f'mount -o remount,bind,noexec "{HOSTS.site}"')
+        error = f'dice-run: error: b: programs cannot run in {HOSTS.site}, because its file system is mounted noexec; choose another folder with --to\n'
+        for command, state in (('deploy', 'nothing was changed on any host'), ('start', 'nothing was started'), ('bench', 'nothing was started')):
+            said = self.dice_run(command, code=1, packages=TWO)
+            self.assertTrue(said.endswith(f'{error}dice-run: error: {state}\n'), said)
+        HOSTS.on('b', f'mount -o remount,bind,exec "{HOSTS.site}"')
+        self.assertEqual(self.versions(), before)
+
     def test_4_a_host_that_cannot_switch(self):
         before = self.versions()
         HOSTS.on('b', f'mkdir "{HOSTS.site}/.dice-run/numbers/current.new"')  # in the way of the new link
@@ -149,13 +159,13 @@ class Deploy(Case):
         self.assertEqual((run.returncode, self.versions()), (1, before))
         HOSTS.on('b', f'rm -r "{HOSTS.site}/.dice-run/numbers/current.new"')
         (HOSTS.folder / 'ssh.log').unlink()
-        HOSTS.behave('b', 'breaks 5')  # nobody knows whether it has switched
+        HOSTS.behave('b', 'breaks 6')  # nobody knows whether it has switched
         self.assertRegex(self.dice_run('deploy', code=1, packages=TWO), r'b: the connection was cut; .*\n.*: nothing was switched on any host\n$')
         HOSTS.behave('b')
         self.assertEqual(self.versions(), before)
         for end, packages in (('INT', TWO), ('TERM', ONE), ('HUP', TWO)):  # Ctrl-C, kill, a terminal that is closed
             (HOSTS.folder / 'ssh.log').unlink()
-            HOSTS.behave('b', f'interrupts 5 {end}')  # while both switch: it ends with one version everywhere
+            HOSTS.behave('b', f'interrupts 6 {end}')  # while both switch: it ends with one version everywhere
             self.assertIn('is now on all hosts', self.dice_run('deploy', packages=packages))
             HOSTS.behave('b')
             self.assertEqual(len(set(self.versions())), 1)
@@ -164,12 +174,12 @@ class Deploy(Case):
         self.dice_run('deploy')
         self.dice_run('deploy', packages=TWO)
         [(second, first)] = set(self.versions())
-        for number, by in ((1, 'INT'), (3, 'TERM')):
+        for number, by in ((1, 'INT'), (2, 'INT'), (4, 'TERM')):
             self.assertEqual(self.interrupted('deploy', at=('b', number), by=by).splitlines()[-1],
                              'dice-run: error: interrupted; nothing was switched on any host; the next deploy goes on from here')
         self.assertEqual(self.interrupted('rollback', at=('a', 2), by='HUP'), 'dice-run: error: interrupted; nothing was switched on any host\n')
         self.assertEqual(set(self.versions()), {(second, first)})
-        self.assertIn(f'interrupted; numbers {first} is now on all hosts\n', self.interrupted('deploy', at=('b', 6)))  # cleans
+        self.assertIn(f'interrupted; numbers {first} is now on all hosts\n', self.interrupted('deploy', at=('b', 7)))  # cleans
         self.assertEqual(set(self.versions()), {(first, second)})
         said = self.unprinted('deploy', packages=TWO)
         self.assertIn(f'dice-run: error: numbers {second} is now on all hosts, in {HOSTS.site}; ', said[0])
@@ -273,7 +283,7 @@ class Deploy(Case):
         self.addCleanup(bench.kill)
         self.assertTrue(until(rank.exists))  # from now on, connections to b are dice-run's
         (HOSTS.folder / 'ssh.log').unlink()
-        HOSTS.behave('b', 'stops 5')
+        HOSTS.behave('b', 'stops 6')
         with self.begin('deploy', packages=HOSTS.packages('late', b'of a laptop that sleeps')) as late:
             self.assertTrue(until(lambda: (HOSTS.folder / 'stopped').exists()))
             HOSTS.behave('b')
@@ -296,7 +306,7 @@ class Deploy(Case):
     def test_6_one_lock_is_lost(self):
         before = self.versions()
         (HOSTS.folder / 'ssh.log').unlink()
-        HOSTS.behave('b', 'stops 3')
+        HOSTS.behave('b', 'stops 4')
         with self.begin('deploy', packages=HOSTS.packages('late', b'of a cable that was pulled')) as late:
             self.assertTrue(until((HOSTS.folder / 'stopped').exists))
             HOSTS.behave('b')

@@ -256,11 +256,11 @@ class Job(JobCase):
         self.assertIn('dice-run: error: the job has ended already, without an error; dice-run logs shows its output, but', said[0])
 
     def test_an_interruption_says_what_may_run(self):
-        self.assertEqual(self.interrupted('start', at=('b', 3)), 'dice-run: error: interrupted; nothing was started\n')
+        self.assertEqual(self.interrupted('start', at=('b', 4)), 'dice-run: error: interrupted; nothing was started\n')
         self.assertEqual(self.ranks(), [0, 0])
-        self.assertEqual(self.interrupted('start', at=('a', 4)), 'dice-run: error: interrupted; the job may have been started: dice-run status\n')
+        self.assertEqual(self.interrupted('start', at=('a', 5)), 'dice-run: error: interrupted; the job may have been started: dice-run status\n')
         self.dice_run('stop')
-        self.assertEqual(self.interrupted('start', at=('a', 5), by='HUP'),
+        self.assertEqual(self.interrupted('start', at=('a', 6), by='HUP'),
                          'dice-run: error: interrupted; the job was started on a; dice-run status shows it, dice-run stop ends it\n')
         self.assertEqual(self.phase(), 'running')
         self.assertEqual(self.interrupted('stop', at=('a', 2), by='TERM'), 'dice-run: error: interrupted; what still runs is not known; run dice-run stop again\n')

@@ -3,8 +3,9 @@
 #include "cluster_header.hpp"
 #include "commands.hpp"
 #include "diagnostics.hpp"
+#include "networks.hpp"
 #include "options.hpp"
-#include "packages.hpp"
+#include "suitability.hpp"
 
 #include "dice/files/writer.hpp"
 #include "dice/report/progress_line.hpp"
@@ -25,10 +26,16 @@ namespace {
 
 constexpr std::int64_t little_disk = std::int64_t{1} << 30;
 
-void find_in_host(const host_facts& h, bool alone, std::vector<finding>& out) {
+void find_in_host(const host_facts& h, const cluster_facts& cluster, std::vector<finding>& out) {
+  const bool alone = cluster.hosts.size() == 1;
   const auto error = [&](const std::string& text) { out.push_back({true, fmt::format("{}: {}", h.host, text)}); };
   const auto warning = [&](const std::string& text) { out.push_back({false, fmt::format("{}: {}", h.host, text)}); };
   if (!h.failure.empty()) return error(h.failure);
+  for (const auto& text : obstacles_on(h, cluster.place, cluster.plan.folder == cluster.place)) error(text);
+  if (const auto p = std::ranges::find(cluster.plan.packages, h.host, &package::host); p != cluster.plan.packages.end())
+    for (const auto& text : obstacles_for(h, *p)) error(text);
+  else if (h.is_musl)
+    warning("its C library is musl, on which programs that were built for glibc, as on Debian, do not run");
   if (h.open_mpi.empty())
     error("there is no mpirun of Open MPI; install it (Debian: openmpi-bin), or add it to the PATH of ssh's shells");
   struct library {
@@ -87,6 +94,18 @@ void find_versions(const std::vector<host_facts>& hosts, std::vector<finding>& o
                          fmt::join(parts, ", "))});
 }
 
+void find_shared_addresses(const std::vector<host_facts>& hosts, std::vector<finding>& out) {
+  const auto networks = usable_networks(hosts);
+  for (const auto& shared : shared_addresses(hosts))
+    out.push_back(
+        {false, fmt::format("{}; a job whose Open MPI takes this for one network waits for ever. {}", text_of(shared),
+                            networks.empty()
+                                ? "Name the network to use (docs/boards.md, several networks)"
+                                : fmt::format("dice-run start keeps jobs to {}; without it: "
+                                              "MPIRUN_OPTIONS=\"{}\"",
+                                              fmt::join(networks, ", "), network_options(networks, hosts[0].open_mpi)))});
+}
+
 /// What to do on hosts whose ssh said `why`.
 std::string ssh_remedy(const std::string& to, const std::string& why) {
   const auto holds = [&](const char* part) { return why.find(part) != std::string::npos; };
@@ -128,14 +147,14 @@ int check(const common_options& common, const check_options& given) {
   const auto more = names_of("--hosts", given.more_hosts);
   names.insert(names.end(), more.begin(), more.end());
   std::string place = common.folder;
-  if (names.empty()) {
-    const auto plan = read_packages(find_packages(common.packages));
-    names = plan.hosts;
-    if (place.empty()) place = plan.folder;
-  }
+  deployment plan;
+  if (names.empty() || !common.packages.empty()) plan = read_packages(find_packages(common.packages));
+  if (names.empty()) names = plan.hosts;
+  if (place.empty()) place = plan.folder;
   for (const auto& file : {given.json, given.cluster})
     if (!file.empty()) dice::files::require_writable(file);  // better now than after the measurements
-  const auto cluster = survey(remote(common.ssh), names, place, given.without_links, given.one_by_one);
+  auto cluster = survey(remote(common.ssh), names, place, given.without_links, given.one_by_one);
+  cluster.plan = std::move(plan);
   if (common.ssh.dry_run) return 0;
   const auto findings = findings_of(cluster);
   say(text_of(cluster));
@@ -188,10 +207,11 @@ std::vector<std::string> starting_hosts(const cluster_facts& cluster) {
 
 std::vector<finding> findings_of(const cluster_facts& cluster) {
   std::vector<finding> out;
-  for (const auto& h : cluster.hosts) find_in_host(h, cluster.hosts.size() == 1, out);
+  for (const auto& h : cluster.hosts) find_in_host(h, cluster, out);
   find_twins(cluster.hosts, out);
   find_versions(cluster.hosts, out);
   find_ssh(cluster, out);
+  find_shared_addresses(cluster.hosts, out);
   for (const auto& l : cluster.links)
     if (const auto& a = cluster.hosts[l.a], &b = cluster.hosts[l.b]; !l.measured() && a.failure.empty() && b.failure.empty())
       out.push_back(

@@ -3,6 +3,7 @@
 
 #include "host_facts.hpp"
 #include "links.hpp"
+#include "packages.hpp"
 
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct cluster_facts {
   std::vector<host_facts> hosts;
   std::vector<link_facts> links;
   std::string place;  ///< where deployments go; free space is that of this folder
+  deployment plan{};  ///< if its packages are at hand: what is to run there
 };
 
 /// Asks all hosts, and then measures the connections between those that answer, unless `without_links`.

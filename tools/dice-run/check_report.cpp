@@ -72,6 +72,9 @@ std::string json_of(const cluster_facts& cluster, const std::vector<finding>& fi
                        {"cpu_implementer", c.implementer},
                        {"cpu_part", c.part},
                        {"siblings", c.siblings}});
+    json networks = json::array();
+    for (const auto& n : h.networks)
+      networks.push_back({{"interface", n.interface}, {"address", n.address}, {"network", n.network}});
     json ssh = json::object();
     for (const auto& [to, why] : h.ssh) ssh[to] = why.empty() ? json(true) : json(why);
     host.update({{"hostname", h.hostname},
@@ -80,6 +83,7 @@ std::string json_of(const cluster_facts& cluster, const std::vector<finding>& fi
                  {"user", h.user},
                  {"system", h.system},
                  {"architecture", h.architecture},
+                 {"system_bits", h.bits},
                  {"model", h.model},
                  {"compatible", h.compatible},
                  {"board", known_board(h)},
@@ -92,6 +96,9 @@ std::string json_of(const cluster_facts& cluster, const std::vector<finding>& fi
                  {"memory_fill_gbytes_per_s", h.fill_gbytes_per_s},
                  {"open_mpi", h.open_mpi},
                  {"glibc", h.glibc},
+                 {"musl", h.is_musl},
+                 {"noexec", h.is_noexec},
+                 {"networks", networks},
                  {"libraries", h.libraries},
                  {"perl", h.has_perl},
                  {"rsync", h.has_rsync},

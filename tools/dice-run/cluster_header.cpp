@@ -57,25 +57,6 @@ const known* board_of(const host_facts& h) {
   return found == known_boards().end() ? nullptr : &*found;
 }
 
-std::string dice_board_of(const host_facts& h) {
-  if (h.architecture == "x86_64") {
-    const auto all = [&](std::initializer_list<const char*> flags) {
-      return std::ranges::all_of(flags, [&](const char* f) { return h.has_flag(f); });
-    };
-    // As this_host/instructions.hpp; /proc/cpuinfo calls lzcnt `abm`.
-    if (!all({"cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"})) return "x86-64";
-    if (!all({"abm", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"})) return "x86-64-v2";
-    return all({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}) ? "x86-64-v4" : "x86-64-v3";
-  }
-  static const std::map<unsigned, const char*> cores{{0xd03, "cortex-a53"}, {0xd05, "cortex-a55"}, {0xd07, "cortex-a57"},
-                                                     {0xd08, "cortex-a72"}, {0xd09, "cortex-a73"}, {0xd0a, "cortex-a75"},
-                                                     {0xd0b, "cortex-a76"}, {0xd0c, "neoverse-n1"}};
-  // If cores differ, the one with the fewest instructions; if one is unknown, the compiler's default.
-  unsigned least = 0xfff;
-  for (const auto& c : h.cores) least = std::min(least, c.implementer == 0x41 && cores.contains(c.part) ? c.part : 0);
-  return cores.contains(least) ? fmt::format("-mcpu={}", cores.at(least)) : "generic";
-}
-
 /// Floating-point operations of a core in a cycle: its multiply-adds of vectors, times two.
 int operations_in_a_cycle(const host_facts& h, const core_facts& c) {
   if (h.architecture == "x86_64") return dice_board_of(h) >= "x86-64-v3" ? 32 : 8;  // programs for others use SSE only
@@ -225,6 +206,25 @@ std::string three_digits(double value) { return fmt::format("{:.10g}", std::stod
 std::string known_board(const host_facts& host) {
   const auto* k = board_of(host);
   return k == nullptr ? "" : k->name;
+}
+
+std::string dice_board_of(const host_facts& h) {
+  if (h.architecture == "x86_64") {
+    const auto all = [&](std::initializer_list<const char*> flags) {
+      return std::ranges::all_of(flags, [&](const char* f) { return h.has_flag(f); });
+    };
+    // As this_host/instructions.hpp; /proc/cpuinfo calls lzcnt `abm`.
+    if (!all({"cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"})) return "x86-64";
+    if (!all({"abm", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"})) return "x86-64-v2";
+    return all({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}) ? "x86-64-v4" : "x86-64-v3";
+  }
+  static const std::map<unsigned, const char*> cores{{0xd03, "cortex-a53"}, {0xd05, "cortex-a55"}, {0xd07, "cortex-a57"},
+                                                     {0xd08, "cortex-a72"}, {0xd09, "cortex-a73"}, {0xd0a, "cortex-a75"},
+                                                     {0xd0b, "cortex-a76"}, {0xd0c, "neoverse-n1"}};
+  // If cores differ, the one with the fewest instructions; if one is unknown, the compiler's default.
+  unsigned least = 0xfff;
+  for (const auto& c : h.cores) least = std::min(least, c.implementer == 0x41 && cores.contains(c.part) ? c.part : 0);
+  return cores.contains(least) ? fmt::format("-mcpu={}", cores.at(least)) : "generic";
 }
 
 std::vector<board_kind> kinds_of(const std::vector<host_facts>& hosts) {

@@ -11,6 +11,9 @@ namespace dice_run {
 /// The name in dice::boards of the board that a host is, by its device tree; or "".
 std::string known_board(const host_facts& host);
 
+/// DICE_BOARD for programs that run on a host: its level of x86-64, or its ARM cores.
+std::string dice_board_of(const host_facts& host);
+
 /// A kind of machine.
 struct board_kind {
   std::string name;                ///< of dice::board<"name", …>

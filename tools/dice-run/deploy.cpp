@@ -6,6 +6,7 @@
 #include "options.hpp"
 #include "scripts.hpp"
 #include "signals.hpp"
+#include "suitability.hpp"
 
 #include "dice/report/progress_line.hpp"
 #include "dice/text/table.hpp"
@@ -69,7 +70,7 @@ std::vector<std::string> failures(const words& hosts, const std::vector<outcome>
 
 std::vector<prepared> prepare(const site& s) {
   const auto results = s.run_all(s.plan.hosts, scripts::prepare, [&](std::size_t i) {
-    words out{s.plan.version, s.plan.packages[i].processor};
+    words out{s.plan.version};
     for (const auto& f : s.plan.packages[i].files) {
       const auto path = s.plan.packages[i].folder / f.name;
       out.insert(out.end(), {f.name, std::to_string(f.bytes), f.sha256, ::access(path.c_str(), X_OK) == 0 ? "755" : "644"});
@@ -275,6 +276,7 @@ int deploy(const site& s, const words& forgotten) {
     for (const auto& file : p.unlisted)
       report("warning",
              fmt::format("{} is not copied, because manifest.json does not list it", quote((p.folder / file).string())));
+  require_suitable(s, s.plan, facts_of(s, s.plan.hosts), "nothing was changed on any host");
   const host_locks locks(s, forgotten);
   if (!s.hosts->dry_run()) require_known(s, locks.states, forgotten);
   const auto states = prepare(s);

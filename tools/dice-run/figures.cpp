@@ -5,6 +5,7 @@
 #include "job_log.hpp"
 #include "options.hpp"
 #include "scripts.hpp"
+#include "suitability.hpp"
 
 #include "dice/files/writer.hpp"
 #include "dice/text/print.hpp"
@@ -100,8 +101,8 @@ std::string run_and_fetch(const site& s, const words& options,
   const host_locks locks(s);  // until the end: nothing else begins meanwhile
   const auto deployed = require_ready(locks.states, s);
   const auto& host = deployed.host_of_rank[0];
-  const char* mpirun = std::getenv("MPIRUN_OPTIONS");
-  words arguments{mpirun != nullptr ? mpirun : "", deployed.version};
+  const auto mpirun = mpirun_options(s, deployed, host);
+  words arguments{mpirun, deployed.version};
   arguments.insert(arguments.end(), options.begin(), options.end());
   const interruption ends_the_job;
   std::string page;
@@ -118,7 +119,7 @@ std::string run_and_fetch(const site& s, const words& options,
     throw run_error(std::vector{failure_of(host, result), std::string("the job may still run; dice-run stop ends it")});
   if (!result.ok()) {
     say(page);
-    const auto said = reason_in(lines_of(result.err), mpirun == nullptr ? "" : mpirun);
+    const auto said = reason_in(lines_of(result.err), mpirun);
     throw run_error(
         fmt::format("the job has failed: {}", said.empty() ? fmt::format("exit status {}", result.status) : said));
   }

@@ -3,6 +3,9 @@
 #include "diagnostics.hpp"
 #include "scripts.hpp"
 
+#include <fmt/format.h>
+
+#include <arpa/inet.h>
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -53,6 +56,30 @@ std::string arm_core(unsigned part) {
   return found == names.end() ? "" : found->second;
 }
 
+/// "eth0", "192.168.50.11/24" → with "192.168.50.0/24". Without a length, as of connections between two, the address alone.
+network_address address_of(const std::string& interface, const std::string& text) {
+  const auto slash = std::min(text.find('/'), text.size());
+  network_address out{interface, text.substr(0, slash), {}};
+  const int length = slash < text.size() ? std::atoi(text.c_str() + slash + 1) : 32;
+  in_addr number{};
+  if (length < 1 || length > 32 || ::inet_pton(AF_INET, out.address.c_str(), &number) != 1) return {};
+  number.s_addr &= htonl(~std::uint32_t{0} << (32 - length));
+  char network[INET_ADDRSTRLEN] = "";
+  ::inet_ntop(AF_INET, &number, network, sizeof network);
+  out.network = fmt::format("{}/{}", network, length);
+  return out;
+}
+
+/// How many bits a system has: what getconf says, or else Debian's name for it, or else the loaders of C libraries.
+int bits_of(const std::string& getconf, const std::string& debian, const std::vector<std::string>& loaders) {
+  static const std::set<std::string> small{"armel", "armhf", "i386", "mipsel"};
+  if (getconf == "32" || getconf == "64") return getconf == "32" ? 32 : 64;
+  if (!debian.empty()) return small.contains(debian) ? 32 : 64;
+  if (loaders.empty()) return 0;
+  // ld-linux-aarch64.so.1, ld-linux-x86-64.so.2; but ld-linux-armhf.so.3, ld-linux.so.2
+  return std::ranges::any_of(loaders, [](const auto& l) { return l.find("64") != std::string::npos; }) ? 64 : 32;
+}
+
 void read_cpuinfo(std::string_view line, std::map<int, core_facts>& cpus, int& current, std::string& name) {
   const auto value = after_colon(line);
   if (line.starts_with("processor")) cpus[current = std::atoi(std::string(value).c_str())] = {};
@@ -75,6 +102,8 @@ int host_facts::physical_cores() const {
 void read_facts(std::string_view printed, const std::vector<std::string>& others, host_facts& out) {
   std::map<int, core_facts> cpus;
   int current = 0;
+  std::string getconf, debian;
+  std::vector<std::string> loaders;
   const auto other = [&](const std::string& number) -> std::string {
     std::size_t i = others.size();
     std::from_chars(number.data(), number.data() + number.size(), i);
@@ -99,8 +128,7 @@ void read_facts(std::string_view printed, const std::vector<std::string>& others
     if (key == "flags") out.flags = blank_separated(after_colon(value));
     if (key == "core") {
       const auto [khz, siblings] = split(rest);
-      auto core = cpus[std::atoi(first.c_str())];
-      core.id = std::atoi(first.c_str());
+      core_facts core{.id = std::atoi(first.c_str())};
       if (khz != "-") core.ghz = real(khz) / 1e6;
       if (siblings != "-") core.siblings = siblings;
       out.cores.push_back(core);
@@ -110,7 +138,18 @@ void read_facts(std::string_view printed, const std::vector<std::string>& others
       if (const auto columns = blank_separated(value); columns.size() > 3)
         out.disk_free = std::atoll(columns[3].c_str()) * 1024;
     if (key == "mpirun" && value.find("Open MPI") != std::string::npos) out.open_mpi = value.substr(value.rfind(' ') + 1);
-    if (key == "glibc") out.glibc = value.substr(value.find(' ') + 1);
+    if (key == "bits") getconf = value;
+    if (key == "debian") debian = value;
+    if (key == "loader") loaders.push_back(value);
+    if (key == "libc") {  // "glibc 2.36", "ldd (Debian GLIBC 2.36-9) 2.36", "musl libc (x86_64)"
+      const auto last = value.substr(value.rfind(' ') + 1);
+      if (!last.empty() && last.find_first_not_of("0123456789.") == std::string::npos) out.glibc = last;
+      out.is_musl = value.starts_with("musl");
+    }
+    if (key == "mount") out.is_noexec = ("," + value + ",").find(",noexec,") != std::string::npos;
+    if (key == "network" && first != "lo")
+      if (auto one = address_of(first, rest); !one.address.empty()) out.networks.push_back(std::move(one));
+    if (key == "networks") out.has_chosen_networks = true;
     if (key == "library" && std::ranges::find(out.libraries, value) == out.libraries.end()) out.libraries.push_back(value);
     if (key == "gpu") out.gpus.push_back(value);
     if (key == "perl") out.has_perl = true;
@@ -123,8 +162,18 @@ void read_facts(std::string_view printed, const std::vector<std::string>& others
     if (key == "reaches") out.ssh[other(first)] = "";
     if (key == "refused") out.ssh[other(first)] = rest.empty() ? "no message" : rest;
   }
+  for (auto& c : out.cores) {
+    const auto& cpu = cpus[c.id];
+    c.implementer = cpu.implementer;
+    c.part = cpu.part;
+    if (c.ghz == 0) c.ghz = cpu.ghz;
+  }
   std::ranges::sort(out.cores, {}, &core_facts::id);
-  if (out.cpu.empty() && !out.cores.empty()) out.cpu = arm_core(out.cores.front().part);
+  out.bits = bits_of(getconf, debian, loaders);
+  if (out.bits == 32) out.bits_name = debian;
+  const auto is_musl = [](const auto& l) { return l.starts_with("ld-musl"); };
+  if (out.glibc.empty() && std::ranges::any_of(loaders, is_musl)) out.is_musl = true;
+  if (out.cpu.empty() && !cpus.empty()) out.cpu = arm_core(cpus.begin()->second.part);
 }
 
 host_facts ask_host(const remote& hosts, const std::string& host, const std::string& place,
@@ -135,7 +184,7 @@ host_facts ask_host(const remote& hosts, const std::string& host, const std::str
   std::vector<std::string> arguments{place};
   arguments.insert(arguments.end(), others.begin(), others.end());
   const auto begin = steady_clock::now();
-  auto script = hosts.start(host, scripts::check, arguments);
+  auto script = hosts.start(host, std::string(scripts::check) + scripts::facts, arguments);
   out.failure = hosts.obstacle(host, script, "ready");
   const bool ready = out.failure.empty();
   out.ssh_seconds = duration<double>(steady_clock::now() - begin).count();

@@ -1,4 +1,4 @@
-// What a host is: read from what scripts/check.sh prints there.
+// What a host is: read from what scripts/check.sh and facts.sh print there.
 #pragma once
 
 #include "remote.hpp"
@@ -19,6 +19,12 @@ struct core_facts {
   std::string siblings;                ///< the CPUs of its physical core, "0,4", or ""
 };
 
+/// An address of IPv4 that a host has, without those of its loopback.
+struct network_address {
+  std::string interface, address;  ///< "eth0", "192.168.50.11"
+  std::string network;             ///< "192.168.50.0/24"
+};
+
 struct host_facts {
   std::string host;         ///< as it was given
   std::string failure;      ///< "", or why nothing is known about it
@@ -31,6 +37,12 @@ struct host_facts {
   std::vector<core_facts> cores;
   std::int64_t memory = 0, disk_free = 0;  ///< bytes
   std::string open_mpi, glibc;             ///< versions, or ""
+  int bits = 0;                            ///< of the system, which may have fewer than its kernel; 0: not known
+  std::string bits_name;                   ///< of such a system: "armhf", or ""
+  bool is_musl = false;                    ///< its C library is musl
+  bool is_noexec = false;                  ///< programs cannot run where deployments go
+  std::vector<network_address> networks;   ///< those that are up, if it has the program ip
+  bool has_chosen_networks = false;        ///< for the jobs that it starts, by Open MPI's settings or in the deployment
   bool has_perl = false, has_rsync = false;
   double fill_gbytes_per_s = 0;            ///< one core writes memory so fast; 0: not measured
   std::map<std::string, std::string> ssh;  ///< to each other host: "", or why it does not let this one in
@@ -39,7 +51,7 @@ struct host_facts {
   int physical_cores() const;
 };
 
-/// `printed` by the script; `others` are its arguments from the second on.
+/// `printed` by the scripts; `others` are the arguments of check.sh from the second on.
 void read_facts(std::string_view printed, const std::vector<std::string>& others, host_facts& out);
 
 /// Runs the script on `host`. `place`: where deployments go. Does not throw if the host is not reached.

@@ -3,6 +3,7 @@
 #include "cluster_header.hpp"
 #include "commands.hpp"
 #include "diagnostics.hpp"
+#include "networks.hpp"
 #include "options.hpp"
 #include "process.hpp"
 
@@ -138,13 +139,19 @@ std::string cmake_string(const std::string& text) {
 }
 
 std::string lists_text(const init_options& given, const std::string& network, const std::string& model,
-                       const std::vector<board_kind>& kinds) {
+                       const std::vector<board_kind>& kinds, const std::string& mpirun_options) {
   std::string boards;
   for (const auto& line : board_lines(kinds)) boards += line + "\n";
   if (!boards.empty()) boards = "# How programs for the boards of cluster.hpp are compiled.\n" + boards;
   std::string sizes;
   for (const auto& input : given.inputs) sizes += " INPUT " + cmake_string(input);
   for (const auto& dim : given.dims) sizes += " DIM " + cmake_string(dim);
+  auto deployment = fmt::format("dice_add_deployment({} NETWORK {} PLAN plan.hpp)\n", given.name, network);
+  if (!mpirun_options.empty())
+    deployment = fmt::format(
+        "# Jobs use only the network over which the hosts were measured.\n"
+        "dice_add_deployment({} NETWORK {} PLAN plan.hpp\n  MPIRUN_OPTIONS {})\n",
+        given.name, network, mpirun_options);
   return fmt::format(R"(# Made by dice-run init. README.md says what to do with it.
 cmake_minimum_required(VERSION 3.25)
 project({0} VERSION 1.0 LANGUAGES CXX)
@@ -155,9 +162,8 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 
 {3}dice_add_network({1} ONNX {2}{4})
-dice_add_deployment({0} NETWORK {1} PLAN plan.hpp)
-)",
-                     given.name, network, cmake_string(model), boards, sizes);
+{5})",
+                     given.name, network, cmake_string(model), boards, sizes, deployment);
 }
 
 std::string plan_text(const std::string& name, const std::string& network) {
@@ -300,6 +306,9 @@ int init(const common_options& common, init_options given) {
   const bool failed = report_findings(findings);
   if (std::ranges::any_of(cluster.hosts, [](const auto& h) { return !h.failure.empty(); }))
     throw run_error("nothing was written, because not all hosts were reached; mend this, or name the other hosts only");
+  if (std::ranges::any_of(cluster.hosts, [](const auto& h) { return h.bits == 32; }))
+    throw run_error(
+        "nothing was written, because not all hosts have a 64-bit system; mend this, or name the other hosts only");
   const auto header = cluster_header(cluster);
   const auto kinds = kinds_of(cluster.hosts);
   for (const auto& k : kinds)
@@ -309,7 +318,10 @@ int init(const common_options& common, init_options given) {
                       cluster.hosts[k.hosts.front()].host, cluster.hosts[k.hosts.front()].architecture));
   std::error_code outside;
   auto path = fs::proximate(fs::canonical(model), fs::weakly_canonical(fs::absolute(folder)), outside);
-  write_project(folder, {{"CMakeLists.txt", lists_text(given, network, path.string(), kinds)},
+  // With several networks, Open MPI would use them all, and the slow one would set the pace.
+  const auto over = measured_network(cluster.hosts, cluster.links);
+  const auto mpirun_options = over.empty() ? "" : network_options({over}, cluster.hosts[0].open_mpi);
+  write_project(folder, {{"CMakeLists.txt", lists_text(given, network, path.string(), kinds, mpirun_options)},
                          {"cluster.hpp", header},
                          {"plan.hpp", plan_text(given.name, network)},
                          {"README.md", readme_text(given.name, network, common.folder, cluster, kinds)}});

@@ -6,6 +6,7 @@
 #include "host_locks.hpp"
 #include "options.hpp"
 #include "scripts.hpp"
+#include "suitability.hpp"
 
 #include "dice/text/table.hpp"
 
@@ -86,9 +87,8 @@ std::optional<deployment> start_alone(const site& s, std::string& starter, const
                                   fmt::join(deployed.hosts, ", ")));
   long number = 1;
   for (const auto& h : locks.states) number = std::max({number, h.last_number + 1, h.number() + 1});
-  const char* mpirun = std::getenv("MPIRUN_OPTIONS");
-  words arguments{std::to_string(number), std::to_string(opts.restarts), mpirun != nullptr ? mpirun : "", deployed.version,
-                  scripts::supervise};
+  words arguments{std::to_string(number), std::to_string(opts.restarts), mpirun_options(s, deployed, starter),
+                  deployed.version, scripts::supervise};
   arguments.insert(arguments.end(), opts.program.begin(), opts.program.end());
   const auto hosts = locks.locked();
   require_all(hosts, s.run_all(hosts, scripts::announce, {std::to_string(number), starter}));

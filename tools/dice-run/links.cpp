@@ -22,6 +22,11 @@ void read_results(std::string_view printed, link_facts& out) {
     if (key == "us") out.us = number;
     if (key == "to_server") out.mbit_per_s = number;
     if (key == "to_client") out.back_mbit_per_s = number;
+    if (key == "between") {  // two addresses
+      const auto second = value.rfind(' ');
+      out.address = value.substr(1, second - 1);
+      out.back_address = value.substr(second + 1);
+    }
     if (key == "failed" && out.failure.empty()) out.failure = value.substr(std::min<std::size_t>(1, value.size()));
   }
 }

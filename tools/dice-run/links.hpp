@@ -17,6 +17,8 @@ struct link_facts {
   double mbit_per_s = 0;       ///< payload, from a to b
   double back_mbit_per_s = 0;  ///< from b to a
   std::string failure;         ///< "", or why it was not measured
+  std::string address{};       ///< of a, in this connection,
+  std::string back_address{};  ///< and of b; or ""
   bool measured() const { return failure.empty(); }
   double slower() const { return mbit_per_s < back_mbit_per_s ? mbit_per_s : back_mbit_per_s; }
 };

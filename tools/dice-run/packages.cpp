@@ -72,7 +72,15 @@ package read_package(const fs::path& folder, std::string& name, const std::strin
   package out{
       text(all, "host"), text(all, "board"), {}, {}, folder, all.contains("processor") ? text(all, "processor") : ""};
   name = text(all, "name");
-  for (const std::string& one : {name, out.host, out.board, out.processor})
+  if (all.contains("glibc")) out.glibc = text(all, "glibc");  // older manifests lack these
+  if (all.contains("instructions"))
+    for (const auto& one : field(path, all, "instructions", &json::is_array, "a list")) {
+      if (!one.is_string()) fail(path, fmt::format("is damaged: {} does not name instructions", one.dump()));
+      out.instructions.push_back(one);
+    }
+  std::vector<std::string> names{name, out.host, out.board, out.processor, out.glibc};
+  names.insert(names.end(), out.instructions.begin(), out.instructions.end());
+  for (const auto& one : names)
     if (std::ranges::any_of(one, [](unsigned char c) { return c < 32 || c == 127; }))
       throw run_error(fmt::format("{}: {} is not a name", quote(path.string()), quote(one)));
   for (const auto& rank : field(path, all, "ranks", &json::is_array, "a list")) {

@@ -23,6 +23,10 @@ struct package {
   std::filesystem::path folder;         ///< on this machine
   std::string processor;                ///< for which it was compiled, as `uname -m` says it; or ""
   std::vector<std::string> unlisted{};  ///< files in its folder that manifest.json does not list
+  /// What the program needs of its host, if the manifest says so: instructions of the CPU, as compilers call them (-mavx2),
+  /// and glibc of this version or newer.
+  std::vector<std::string> instructions{};
+  std::string glibc{};
 };
 
 /// The packages of all hosts of one build.

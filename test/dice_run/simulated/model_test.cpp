@@ -213,7 +213,7 @@ TEST(SimulatedHosts, DoWhatRealOnesDo) {
   auto of_second = of_first;
   of_second["n"] = "another program";
   const auto wanted = [](const std::string& version, const std::map<std::string, std::string>& all) {
-    words out{version, ""};
+    words out{version};
     for (const auto& [name, text] : all)
       out.insert(out.end(), {name, std::to_string(text.size()), digest(text), name == "run" ? "755" : "644"});
     return out;

@@ -80,6 +80,28 @@ struct schedule {
     repair();
   }
 
+  /// A job fails, and its host, too, while it waits.
+  void lose_the_host_of_a_waiting_job() {
+    w.faithful_jobs = true;
+    at_peace("deploy", "111111111111");
+    at_peace("start", "111111111111");
+    auto &a = w.hosts.at("a"), &b = w.hosts.at("b");
+    w.power_off(b);
+    b.is_on = true;
+    w.fault_after = 0;
+    w.fault = [&] {
+      if (!a.job.ends_with(" waiting")) return false;
+      w.power_off(a);
+      a.is_on = true;
+      return true;
+    };
+    w.run();
+    w.fault_after = -1;
+    at_peace("status", "111111111111");
+    w.heal();
+    repair();
+  }
+
   /// One command, to which something happens at a step. Returns whether it came to that step.
   bool run(const std::string& state, const std::string& command, const std::string& what, int step) {
     at_peace("deploy", "222222222222");
@@ -189,6 +211,9 @@ TEST(SimulatedHosts, KeepTheirInvariants) {
   schedule waits(0, {});
   waits.run_out_of_room();
   judge(waits, "a job waits on a full disk");
+  schedule lost(0, {});
+  lost.lose_the_host_of_a_waiting_job();
+  judge(lost, "a job waits on a host that is lost");
   for (const unsigned seed : test::seeds(test::plans(100), {})) {
     schedule one(seed, chances_of(seed));
     one.run();

@@ -456,7 +456,7 @@ const std::map<std::string, const char*>& scripts() {
       {"lock", s::lock},         {"survey", s::survey},       {"prepare", s::prepare}, {"discard", s::discard},
       {"complete", s::complete}, {"switch_to", s::switch_to}, {"clean", s::clean},     {"remember", s::remember},
       {"announce", s::announce}, {"start", s::start},         {"stop", s::stop},       {"bench", s::bench},
-      {"output", s::output}};
+      {"output", s::output},     {"facts", s::facts}};
   return all;
 }
 

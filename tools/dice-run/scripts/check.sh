@@ -1,8 +1,8 @@
-# Describes this host in lines "KEY VALUE". $1: where deployments go. $2, …: the other hosts, which must let this one in. Needs only
-# sh and coreutils. Prints "ready" first, and then the time for each line of input until "go". DICE_RUN_ROOT: files are read below
-# this folder, for tests.
+# Describes this host in lines "KEY VALUE"; facts.sh follows. $1: where deployments go. $2, …: the other hosts, which must let this
+# one in. Needs only sh and coreutils. Prints "ready" first, and then the time for each line of input until "go". DICE_RUN_ROOT:
+# files are read below this folder, for tests.
 export LC_ALL=C
-root=$DICE_RUN_ROOT place=$1
+root=$DICE_RUN_ROOT folder=$1
 shift
 echo ready
 while read -r line && [ "$line" != go ]; do date "+clock %s.%N"; done
@@ -14,7 +14,6 @@ file() {
 has() { command -v "$1" >/dev/null 2>&1; }
 
 echo "hostname $(cat "$root/proc/sys/kernel/hostname")"
-echo "architecture $(uname -m)"
 echo "user $(id -un)"
 echo "address $(set -- $SSH_CONNECTION; echo "$3")"
 file system /etc/os-release
@@ -23,12 +22,6 @@ for name in model compatible; do
   [ ! -r "$root/proc/device-tree/$name" ] || echo "$name $(tr '\000' ' ' <"$root/proc/device-tree/$name")"
 done
 file tegra /etc/nv_tegra_release
-while IFS= read -r line; do
-  case $line in processor* | 'model name'* | 'cpu MHz'* | 'CPU part'* | 'CPU implementer'*) echo "cpuinfo $line" ;;
-    flags* | Features*) flags=$line ;;
-  esac
-done <"$root/proc/cpuinfo"
-echo "flags $flags"
 for cpu in "$root"/sys/devices/system/cpu/cpu[0-9]*; do
   on=1 khz='' siblings=''
   [ ! -r "$cpu/online" ] || read -r on <"$cpu/online"
@@ -37,10 +30,9 @@ for cpu in "$root"/sys/devices/system/cpu/cpu[0-9]*; do
   [ "$on" = 0 ] || echo "core ${cpu##*/cpu} ${khz:--} ${siblings:--}"
 done
 file memory /proc/meminfo
+place=$folder
 while [ ! -d "$place" ] && [ "$place" != / ]; do place=$(dirname "$place"); done
 echo "disk $(df -Pk "$place" | tail -n 1)"
-has mpirun && mpirun --version 2>&1 | while read -r line; do echo "mpirun $line"; done
-echo "glibc $(getconf GNU_LIBC_VERSION 2>/dev/null)"
 PATH=$PATH:/sbin:/usr/sbin
 has ldconfig && ldconfig -p | while read -r name rest; do
   case $name in libmpi.so.* | libboost_mpi.so.* | libboost_serialization.so.* | libgomp.so.* | libstb.so.* | libstdc++.so.*) echo "library $name" ;; esac

@@ -1,6 +1,7 @@
 # Measures the TCP connection between two hosts; both run this script, by: perl -e SCRIPT ARGUMENT…
 #   serve TOKEN                  prints "port N", waits for the other, prints "to_server MBIT_PER_S"
-#   connect TOKEN PORT ADDRESS…  takes the first address that answers; prints "us N", "to_client MBIT_PER_S"
+#   connect TOKEN PORT ADDRESS…  takes the first address that answers; prints "between OWN OTHER", the addresses, "us N",
+#                                "to_client MBIT_PER_S"
 # or "failed REASON". us is half the median round trip of 64 bytes; speeds are those of the payload, after half a second in which
 # TCP finds out what the connection can do. Needs only Debian's perl-base, which has no Time::HiRes.
 use strict;
@@ -111,6 +112,7 @@ sub connect_for {
 
 sub client {
   my $pings = connect_for('p');
+  print join(' ', 'between', map { inet_ntoa((sockaddr_in($_))[1]) } getsockname $pings, getpeername $pings), "\n";
   my ($end, @rounds) = (now() + 1);
   alarm $patience;
   while (@rounds < 10 || (@rounds < 300 && now() < $end)) {

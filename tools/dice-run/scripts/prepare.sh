@@ -1,10 +1,9 @@
-# Arguments: the version; the processor of its programs, or nothing; name, size, digest and mode of each of its files. Prints which
-# of them are missing, and the folder to which they are to be copied, which only this dice-run knows. That folder holds the files
-# that the host has already, and those copied for a dice-run that did not finish.
+# Arguments: the version; name, size, digest and mode of each of its files. Prints which of them are missing, and the folder to
+# which they are to be copied, which only this dice-run knows. That folder holds the files that the host has already, and those
+# copied for a dice-run that did not finish.
 command -v rsync >/dev/null || fail "it has no rsync; install it (Debian: rsync)"
 version=$1 old=$(version_of "$link") new=$base/$token.part
-[ -z "$2" ] || [ "$2" = "$(uname -m)" ] || fail "its processor is $(uname -m), and its package is for $2: take another board for this host in the plan"
-shift 2
+shift
 mkdir -p "$new" || exit 1
 (
   fenced
