@@ -209,6 +209,10 @@ int main(int argc, char** argv) { return dice::main<@network@::network, @mapping
   # How the boards' programs and the packages are made: read by deployment/build.cmake.
   set(program "$<TARGET_FILE:${name}>")
   set(gpu ${arg_GPU})
+  set(reports_status TRUE)  # dice::main does; a program of one's own may have no engine for a while
+  if(SOURCES)
+    set(reports_status FALSE)
+  endif()
   set(more_weights "")
   foreach(each IN LISTS arg_NETWORKS)
     get_target_property(folder dice_network_${each} INTERFACE_INCLUDE_DIRECTORIES)
@@ -249,7 +253,7 @@ int main(int argc, char** argv) { return dice::main<@network@::network, @mapping
   set(build_type "$<IF:$<CONFIG:>,Release,$<CONFIG>>")
   dice_write_settings("${settings}/${name}.cmake" name network network_folder more_weights program gpu files folder mpirun_options
     contact version licence settings boards_folder packages_folder dice_folder package_file generator make_program compiler
-    build_type)
+    build_type reports_status)
 
   foreach(action IN ITEMS boards packages)
     add_custom_target(${name}-${action}

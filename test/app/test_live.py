@@ -213,7 +213,7 @@ class Results(Live):
         self.assertNotIn(b"out.jsonl.partial", b"".join(os.fsencode(p.name) for p in self.folder.iterdir()))
 
     def test_time_and_latency(self):
-        """A frame's time is when it came, its latency until its result leaves: here each frame takes 20 ms in each of 8 kernels."""
+        """A frame's time is when it came, its latency until its result leaves: here each frame takes 20 ms in each kernel of rank 1."""
         began = time.time()
         done = self.toy("--source", "cat raw.bin", "--frames", 4, "--results", "json", owner=OWNERS[1], by=self.ways()[-1], TOY_NAP="1=20", TOY_IN_FLIGHT="1")
         self.assert_done(done)
@@ -223,7 +223,7 @@ class Results(Live):
         self.assertTrue(all(began - 1 < t < time.time() + 1 for t in times))
         self.assertEqual(times, sorted(times))
         for one in lines:
-            self.assertTrue(60 < one["latency_ms"] < 2000, one)
+            self.assertTrue(40 < one["latency_ms"] < 2000, one)  # three of them; of the first frames it is estimated
 
     def test_numbers(self):
         for form, read in [("raw", lambda data: np.frombuffer(data, np.float32).reshape(-1, 32)), ("npy", self.read_arrays)]:

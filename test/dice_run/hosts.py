@@ -70,7 +70,7 @@ IFS= read -r path && printf '%s\n' "$F/$host/${path#"$F/site/"}" | sh -c "$*"
 # A job: the "program" sleeps on all hosts; AGENT below starts it on the others, as mpirun's daemons would, and ends it there.
 # Options: --fail and --quick end it, --foo is refused as by mpirun, --die ends it after a second, --once the first time, --deaf does not end in order, but says
 # something at SIGTERM, --chatty prints 5 MB, --slow prints more when it finds a file `speak`, --late starts the ranks after three seconds, --long lets exactly a minute pass on a host
-# whose uptime is a file of the test. Of bench, --frames 7 writes its files, --frames 8 does not, and --frames 9 fails.
+# whose uptime is a file of the test, --says says of the job what the file `says` holds. Of bench, --frames 7 writes its files, --frames 8 does not, and --frames 9 fails.
 RUN = r'''#!/bin/sh
 F=FOLDER
 [ -n "$AGAIN" ] || AGAIN=1 exec "$0" "$@" $MPIRUN_OPTIONS # with the name of the job, as mpirun
@@ -105,6 +105,12 @@ case $* in *--late*) sleep 3 ;; esac
 printf '%s\n' "'$PWD/numbers' 1000" >"$F/starts"
 cat /proc/sys/kernel/hostname >>"$F/starts"
 mv "$F/starts" "$F/wanted"
+case $* in *--says*) # what the test lets rank 0 say of the job
+  while [ -f "$F/wanted" ]; do
+    [ ! -f "$F/says" ] || { cp "$F/says" "$F/saying" && mv "$F/saying" "$DICE_STATUS"; }
+    sleep 0.2
+  done & ;;
+esac
 ./numbers 1000 &
 case $* in *--slow*)
   while sleep 0.2; do [ ! -f "$F/speak" ] || { rm "$F/speak"; yes "$(printf %096d 0) end" | head -c 700000; }; done ;;

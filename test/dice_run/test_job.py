@@ -34,7 +34,7 @@ class Job(JobCase):
         self.assertIn('runs, but cannot save its state: is the disk of a full?', self.dice_run('status'))
         HOSTS.on('a', f'printf "ends here" >>"{HOSTS.site}/.dice-run/numbers/job/log"')
         said = self.dice_run('logs')
-        self.assertIn("a #0     | frames arrive: --late it's; $HOME --tag-output -x DICE_TIMESTAMP_OUTPUT=1\n", said)
+        self.assertIn("a #0     | frames arrive: --late it's; $HOME --tag-output -x DICE_TIMESTAMP_OUTPUT=1 -x DICE_STATUS\n", said)
         self.assertIn('ends here\n', said)
         HOSTS.on('a', f'head -c 40000000 /dev/zero | tr "\\0" x >>"{HOSTS.site}/.dice-run/numbers/job/log"')  # is shown in pieces
         pieces = [len(line) for line in self.dice_run('logs', '-n', '1').splitlines()]

@@ -4,6 +4,7 @@
 
 #include "diagnostics.hpp"
 #include "host_locks.hpp"
+#include "live_status.hpp"
 #include "options.hpp"
 #include "scripts.hpp"
 #include "suitability.hpp"
@@ -24,17 +25,24 @@ namespace dice_run {
 
 namespace {
 
-/// Waits until all ranks have run for two seconds, the job has ended, some twenty seconds have passed, or a signal comes
-/// that an interruption awaits. Returns the exit code.
-int wait_until_up(const site& s, const deployment& deployed, const std::string& starter) {
+/// Waits until a frame has come out of the job, the job has ended, too much time has passed, or a signal comes that an
+/// interruption awaits. If the program does not say how its job is, or with --no-wait, all ranks must have run for two
+/// seconds. Returns the exit code; a job of which no frame comes out in time is ended.
+int wait_until_up(const site& s, const deployment& deployed, const std::string& starter, const start_options& opts) {
   const auto begin = s.hosts->seconds();
   std::string missing;
+  words hosts_missing;
   std::vector<std::string> lost;
-  while (s.hosts->seconds() - begin < 20 && !interruption::happened()) {
+  std::optional<live_status> said;
+  bool by_frames = opts.waits;
+  const double unsaid = 20;  // for ranks that must only run
+  for (double limit = unsaid; s.hosts->seconds() - begin < limit && !interruption::happened();) {
     s.hosts->pause(0.5);
     const auto all = s.survey({}, deployed.hosts);  // even if the host that named them is lost
     const auto of = [&](const std::string& host) { return std::ranges::find(all, host, &host_state::host); };
     const auto& first = *of(starter);
+    by_frames = by_frames && first.reports_status;
+    if (by_frames) limit = opts.timeout;
     const auto phase = first.of_job("phase");
     if (phase == "ended") {
       conclude("the job has ended already, without an error; dice-run logs shows its output\n");
@@ -50,15 +58,18 @@ int wait_until_up(const site& s, const deployment& deployed, const std::string& 
                                   phase == "waiting" ? "; it will be started again (dice-run status, dice-run stop)" : ""));
       return 1;
     }
-    missing.clear();
+    hosts_missing.clear();
     lost.clear();
     for (const auto& p : deployed.packages) {
       const auto h = of(p.host);
       if (!h->failure.empty()) lost.push_back(h->failure);
       if (std::ranges::count(h->processes, true, &host_process::is_rank) < std::ssize(p.ranks))
-        missing += (missing.empty() ? "" : ", ") + p.host;
+        hosts_missing.push_back(p.host);
     }
-    if (missing.empty() && s.hosts->seconds() - begin > 2) {
+    missing = fmt::format("{}", fmt::join(hosts_missing, ", "));
+    said = live_status_of(all, first.number());
+    const bool up = by_frames ? said && said->answered > 0 : missing.empty() && s.hosts->seconds() - begin > 2;
+    if (up) {
       conclude(fmt::format("{} runs on {}, started on {}\n", s.plan.name,
                            dice::text::count_text(std::ssize(deployed.hosts), "host"), starter));
       return 0;
@@ -72,8 +83,19 @@ int wait_until_up(const site& s, const deployment& deployed, const std::string& 
                                 lost.size() == 1 ? "it answers" : "they answer"));
     return 1;
   }
-  report("warning", fmt::format("the job runs, but not yet on {}; dice-run logs -f and dice-run status show more", missing));
-  return 0;
+  if (!by_frames) {
+    report("warning",
+           fmt::format("the job runs, but not yet on {}; dice-run logs -f and dice-run status show more", missing));
+    return 0;
+  }
+  for (const auto& text : why_no_frame(said, hosts_missing, opts.timeout)) report("error", text);
+  report(
+      "error",
+      fmt::format("no frame has come out within {} s, so the job is ended; --start-timeout SECONDS waits longer, --no-wait "
+                  "lets the job run without waiting for a frame",
+                  opts.timeout));
+  stop_job(s, deployed.hosts);
+  return 1;
 }
 
 /// Starts the job on `starter` or, if that is empty, on the host of rank 0, while no other dice-run changes anything.
@@ -255,7 +277,7 @@ int start(const site& s, const start_options& opts) {
   const auto deployed = start_alone(s, starter, opts);
   if (s.hosts->dry_run()) return 0;
   if (!deployed) return std::max(1, stop_job(s));
-  const int up = wait_until_up(s, *deployed, starter);
+  const int up = wait_until_up(s, *deployed, starter, opts);
   if (!opts.foreground) return up;
   if (const int stopped = watch(s, *deployed, starter); stopped != 0) return stopped;
   const auto all = s.survey({}, deployed->hosts);
@@ -272,6 +294,13 @@ void add_job(CLI::App& app, const common_options& common, int& exit_code) {
       ->add_option("--restart", opts->restarts, "Start it again after a failure, up to N times, after 1, 2, 4, … 60 s")
       ->type_name("N")
       ->check(whole_number(0, 1000000));
+  start_command->add_flag_callback(
+      "--no-wait", [opts] { opts->waits = false; }, "Do not wait until a frame has come out");
+  start_command
+      ->add_option("--start-timeout", opts->timeout,
+                   "Until a frame must have come out; otherwise the job is ended (default: 60)")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(1.0, 86400.0));
   start_command->add_flag("--foreground", opts->foreground, "Show the log until the job ends; Ctrl-C stops the job");
   start_command->add_option("options", opts->program, "After --: options of the program, the same for all ranks")
       ->type_name("OPTION");

@@ -12,7 +12,9 @@ struct start_options {
   std::string from{};  ///< the host that starts the job, or ""
   int restarts = 0;
   bool foreground = false;
-  words program{};  ///< its options
+  bool waits = true;    ///< until a frame has come out
+  double timeout = 60;  ///< seconds for that
+  words program{};      ///< its options
 };
 
 /// Starts the job on all hosts of the version that is deployed. Returns the exit code; throws run_error if it is not begun.

@@ -73,6 +73,14 @@ host_state state_of(const std::string& host, const outcome& result) {
     if (key == "clock") out.clock = number<long long>(value);
     if (key == "uptime") out.uptime = number<long long>(value);
     if (key == "supervised") out.supervised = true;
+    if (key == "reports_status") out.reports_status = true;
+    if (key == "status") {
+      const auto [which, text] = split(value);
+      if (const long n = job_number(which); n > out.status_number) {
+        out.status_number = n;
+        out.status = text;
+      }
+    }
     if (key == "members" || key == "current_host" || key == "previous_host")
       if (const auto name = split(value).first; is_host(name))
         (key == "members" ? out.members : key == "current_host" ? out.of_current : out.of_previous).push_back(name);

@@ -37,6 +37,9 @@ struct host_state {
   std::string last_starter;                          ///< its starting host
   std::map<std::string, std::string> job;            ///< of the last job that this host has started itself
   bool supervised = false;                           ///< a job's supervisor runs here, or bench or measure
+  bool reports_status = false;                       ///< the current version's program says how its job is,
+  std::string status;                                ///< as JSON: that of the last job whose rank 0 is here, or ""
+  long status_number = 0;                            ///< and its number
   std::string of_job(const std::string& key) const;  ///< its value in `job`, or ""
   long number() const;                               ///< of this job
   words job_rank_hosts() const;                      ///< the host of each of its ranks, if `job` says so

@@ -50,7 +50,9 @@ job_report read_job(const site& s, const last_job& last) {
 std::optional<job_report> report_job(const site& s, const std::vector<host_state>& all) {
   const auto last = site::job_of(all);
   if (last.number == 0 && last.on == nullptr) return {};
-  return read_job(s, last);
+  auto out = read_job(s, last);
+  if (out.phase == "running" || out.phase == "unsaved") out.live = live_status_of(all, out.number);
+  return out;
 }
 
 namespace {
@@ -82,12 +84,32 @@ std::string job_text(const job_report& j) {
   if (j.phase == "lost") out += fmt::format("was killed, or {} was restarted", j.host);
   if (j.allowed > 0) out += fmt::format("; restarts: {} of {}", j.restarts, j.allowed);
   if (!j.reason.empty()) out += fmt::format("\nlast failure: {}", j.reason);
-  return out + "\n";
+  return out + "\n" + (j.live ? live_text(*j.live) : "");
 }
 
 /// Of a host, by its number in the survey, in the packages here.
 std::vector<int> ranks_of(const site& s, std::size_t host) {
   return host < s.plan.packages.size() ? s.plan.packages[host].ranks : std::vector<int>();
+}
+
+/// Numbers that are not known are null.
+nlohmann::ordered_json live_json(const live_status& l) {
+  const auto known = [](double x) { return x < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(x); };
+  auto ranks = nlohmann::ordered_json::array();
+  for (const auto& r : l.ranks)
+    ranks.push_back({{"host", r.host},
+                     {"stage_ms", known(r.stage_ms)},
+                     {"busy", known(r.busy)},
+                     {"temperature_c", known(r.temperature_c)},
+                     {"silent_s", known(r.silent_s < 0 ? -1 : r.silent_s + l.age_s)}});
+  return {{"phase", l.phase},
+          {"age_s", l.age_s},
+          {"frames", {{"entered", l.entered}, {"answered", l.answered}, {"read", l.read}, {"dropped", l.dropped}}},
+          {"source_restarts", l.source_restarts},
+          {"frames_per_second", l.frames_per_second},
+          {"latency_ms", {{"median", l.median_ms}, {"p95", l.p95_ms}}},
+          {"last_frame_s", known(l.last_frame_s < 0 ? -1 : l.last_frame_s + l.age_s)},
+          {"ranks", ranks}};
 }
 
 nlohmann::ordered_json json_of(const site& s, const std::vector<host_state>& all, const std::optional<job_report>& job) {
@@ -117,6 +139,7 @@ nlohmann::ordered_json json_of(const site& s, const std::vector<host_state>& all
                   {"version", job->version},    {"since", job->since},     {"ended", job->ended},
                   {"restarts", job->restarts},  {"allowed", job->allowed}, {"exit", job->exit},
                   {"last_failure", job->reason}};
+  if (job && job->live) out["job"]["live"] = live_json(*job->live);
   return out;
 }
 
@@ -127,8 +150,23 @@ std::size_t ranks_expected(const site& s, const std::vector<host_state>& all, st
   return ranks.empty() ? ranks_of(s, host).size() : static_cast<std::size_t>(std::ranges::count(ranks, all[host].host));
 }
 
-std::string text_of(const site& s, const std::vector<host_state>& all) {
+/// What the ranks of a host take for a frame, and its temperature.
+std::vector<std::string> stage_of(const live_status& live, const std::string& host) {
+  std::vector<std::string> stages;
+  double temperature = -1;
+  for (const auto& r : live.ranks)
+    if (r.host == host) {
+      stages.push_back(r.stage_ms < 0 ? "-" : fmt::format("{:.1f} ms", r.stage_ms));
+      temperature = std::max(temperature, r.temperature_c);
+    }
+  return {stages.empty() ? "-" : fmt::format("{}", fmt::join(stages, ", ")),
+          temperature < 0 ? "-" : fmt::format("{:.0f} °C", temperature)};
+}
+
+std::string text_of(const site& s, const std::vector<host_state>& all, const std::optional<job_report>& job) {
   std::vector<std::vector<std::string>> lines{{"host", "version", "previous", "ranks", "running", "CPU", "memory", "pids"}};
+  const auto* const live = job && job->live ? &*job->live : nullptr;
+  if (live) lines[0].insert(lines[0].end() - 1, {"stage", "temp"});
   std::vector<std::string> missing, notes;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto& h = all[i];
@@ -157,6 +195,10 @@ std::string text_of(const site& s, const std::vector<host_state>& all) {
                      h.planned ? fmt::format("{}", fmt::join(ranks_of(s, i), ",")) : "left",
                      fmt::format("{} of {}", std::min(pids.size(), expected), expected), fmt::format("{:.1f} s", cpu),
                      dice::text::bytes_text(kilobytes * 1024), or_dash(fmt::format("{}", fmt::join(pids, ",")))});
+    if (live) {
+      const auto more = stage_of(*live, h.host);
+      lines.back().insert(lines.back().end() - 1, more.begin(), more.end());
+    }
   }
   auto out = fmt::format("{} in {}; the packages here: {}\n", s.plan.name, s.folder, s.plan.version);
   if (lines.size() > 1) out += dice::text::table_text(std::move(lines), 4);
@@ -173,9 +215,9 @@ int status(const common_options& common, bool json) {
   const bool complete = std::ranges::all_of(all, [](const auto& h) { return h.failure.empty(); });
   if (json) dice::text::print(json_of(s, all, job).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   else
-    dice::text::print(text_of(s, all) + (job        ? job_text(*job)
-                                         : complete ? "job: none was started\n"
-                                                    : "job: none is known to the hosts that answer\n"));
+    dice::text::print(text_of(s, all, job) + (job        ? job_text(*job)
+                                              : complete ? "job: none was started\n"
+                                                         : "job: none is known to the hosts that answer\n"));
   return complete ? 0 : 1;
 }
 

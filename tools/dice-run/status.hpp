@@ -1,6 +1,7 @@
 // What is known about the last job.
 #pragma once
 
+#include "live_status.hpp"
 #include "site.hpp"
 
 #include <optional>
@@ -17,6 +18,7 @@ struct job_report {
   long number = 0;
   long long since = 0, now = 0, ended = 0;  ///< by the clock of its host, in seconds since 1970
   int restarts = 0, allowed = 0, exit = -1;
+  std::optional<live_status> live{};  ///< what it says of itself, if it runs
 };
 
 /// Nothing if no job was started. `all`: the result of a survey.

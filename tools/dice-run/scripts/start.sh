@@ -20,6 +20,9 @@ said=$({ printf '%s\n' "$supervisor" >supervise &&
 rm -f log.1
 mv -f about.new about || exit 1
 echo starts
-export "$mark" "PRTE_MCA_dice_run_job=$job" "MPIRUN_OPTIONS=$options --tag-output -x DICE_TIMESTAMP_OUTPUT=1"
+# Rank 0 says in this file how the job is: in memory, if possible, because it is replaced each second.
+[ -w /dev/shm ] && status=/dev/shm/$job || status=$base/status
+export "$mark" "PRTE_MCA_dice_run_job=$job" "DICE_STATUS=$status.$number" \
+  "MPIRUN_OPTIONS=$options --tag-output -x DICE_TIMESTAMP_OUTPUT=1 -x DICE_STATUS"
 setsid sh ./supervise "$base/$version/run" "$version" "$number" "$restarts" "$@" >/dev/null 2>&1 8>&- &
 point "$base/owner" "$(identity $!)" "$base/owner"

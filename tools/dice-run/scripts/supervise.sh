@@ -91,6 +91,7 @@ while :; do
     kill -0 "$child" 2>/dev/null || break
   done
   child=
+  rm -f "$DICE_STATUS" # if rank 0 was here and was killed
   run_time "$from"
   ended=$(date +%s)
   began=$((ended - ran)) # the clock may have been set meanwhile

@@ -9,6 +9,11 @@ for of in members current_host previous_host current_rank; do
   case $of in members) file=$base/members ;; current_host) file=$link/hosts ;; previous_host) file=$base/previous/hosts ;; *) file=$link/ranks ;; esac
   [ ! -f "$file" ] || while read -r first rest; do printf '%s\n' "$of $first${rest:+ $rest}"; done <"$file"
 done
+# What the program of a running job says of it, if its rank 0 is here: a line of JSON, which may be replaced meanwhile.
+! grep -qs '"reports_status": true' "$link/manifest.json" || echo reports_status
+for file in "/dev/shm/$job".* "$base"/status.*; do
+  [ -O "$file" ] && IFS= read -r line <"$file" && printf '%s\n' "status ${file##*.} $line"
+done 2>/dev/null
 real=$(cd -P "$base" 2>/dev/null && pwd -P)
 for pid in $(processes); do
   read -r stat <"/proc/$pid/stat" || continue
