@@ -97,6 +97,7 @@ class Deployment(unittest.TestCase):
             self.assertEqual(about['model_sha256'], hashlib.sha256((DIGITS / 'digits.onnx').read_bytes()).hexdigest())
             self.assertRegex(about['open_mpi'], r'^\d+\.\d+\.\d+$')
             self.assertRegex(about['glibc'], r'^2\.\d+$')
+            self.assertIs(about['reports_status'], True)
             if board == 'raspberry_pi_4':
                 self.assertEqual(about['instructions'], ['crc'])  # of its Cortex-A72, which ARMv8.0 need not have
             else:
