@@ -14,7 +14,7 @@ namespace {
 host_state with(const std::string& host, long number, const std::string& status) {
   host_state out;
   out.host = host;
-  out.uptime = 1000;
+  out.now = 1000;
   out.status_number = number;
   out.status = status;
   return out;

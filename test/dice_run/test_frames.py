@@ -34,7 +34,7 @@ class Frames(JobCase):
 
     def says(self, phase, entered=0, answered=0, silent=0.5, **more):
         up = float(pathlib.Path('/proc/uptime').read_text().split()[0])
-        status = {'phase': phase, 'uptime_s': int(up), 'running_s': 3, 'entered': entered, 'answered': answered, 'read': entered, 'dropped': 2,
+        status = {'phase': phase, 'uptime_s': up, 'running_s': 3, 'entered': entered, 'answered': answered, 'read': entered, 'dropped': 2,
                   'frames_per_second': 12.5, 'latency_ms': {'median': 40, 'p95': 50}, 'last_frame_s': 0.1 if answered else None,
                   'ranks': [{'host': 'a', 'stage_ms': 7.25, 'temperature_c': 48.2, 'silent_s': 0.2}, {'host': 'b', 'stage_ms': 9, 'silent_s': silent}], **more}
         new = HOSTS.folder / 'says.new'

@@ -119,7 +119,7 @@ TEST(status, as_json) {
   const auto text = job::status_json(after_a_minute(), 77, 123.9);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << "one line";
   for (const char* part :
-       {R"("phase": "running", "pid": 77, "uptime_s": 123,)", R"("answered": 1200, "read": 1500, "dropped": 300)",
+       {R"("phase": "running", "pid": 77, "uptime_s": 123.90,)", R"("answered": 1200, "read": 1500, "dropped": 300)",
         R"("latency_ms": {"median": 80, "p95": 95}, "last_frame_s": 0.3)",
         R"({"host": "pc", "stage_ms": 30, "busy": 0.6, "temperature_c": null, "silent_s": 0})",
         R"({"host": "pi", "stage_ms": 10, "busy": 0.2, "temperature_c": 61.5, "silent_s": 0.2})"})

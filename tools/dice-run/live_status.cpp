@@ -68,7 +68,7 @@ std::optional<live_status> live_status_of(const std::vector<host_state>& all, lo
     try {
       auto one = read(in);
       if (const auto at = in.find("uptime_s"); at != in.end() && at->is_number())
-        one.age_s = std::max(0.0, static_cast<double>(h.uptime) - at->get<double>());
+        one.age_s = std::max(0.0, h.now - at->get<double>());
       if (!newest || one.age_s < newest->age_s) newest = std::move(one);
     } catch (const nlohmann::json::exception&) {  // a file that is no status
     }

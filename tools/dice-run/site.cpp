@@ -72,6 +72,7 @@ host_state state_of(const std::string& host, const outcome& result) {
     if (key == "previous") out.previous = value;
     if (key == "clock") out.clock = number<long long>(value);
     if (key == "uptime") out.uptime = number<long long>(value);
+    if (key == "now") out.now = number<double>(value);
     if (key == "supervised") out.supervised = true;
     if (key == "reports_status") out.reports_status = true;
     if (key == "status") {

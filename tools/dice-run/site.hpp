@@ -33,6 +33,7 @@ struct host_state {
   std::vector<host_process> processes;
   long long clock = 0;                               ///< seconds since 1970
   long long uptime = 0;                              ///< seconds since it was started
+  double now = 0;                                    ///< the same, exactly
   long last_number = 0;                              ///< of the last job that it knows of
   std::string last_starter;                          ///< its starting host
   std::map<std::string, std::string> job;            ///< of the last job that this host has started itself

@@ -118,12 +118,19 @@ struct taker {
   return out;
 }
 
+/// Seconds per frame in which rank r reads and converts frames.
+inline double input_of(const report::seen_run& run, std::size_t r) { return r < run.input.size() ? run.input[r] : 0; }
+
 [[gnu::cold]] inline std::string limit_text(const runtime::program& p, const report::seen_run& run) {
   if (lost_too_much(run)) return "What limits the speed is not known: ranks had no cores for too much of the time.";
   const auto r = static_cast<int>(std::min_element(run.idle.begin(), run.idle.end()) - run.idle.begin());
   const auto link = std::max_element(run.links.begin(), run.links.end(),
                                      [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
   const double pass = link == run.links.end() ? 0 : link->seconds / run.period, computes = run.busy[r] / run.period;
+  if (run.idle[r] < little_idle && input_of(run, static_cast<std::size_t>(r)) > run.busy[r])
+    return "Bottleneck: " + rank_at(run, r) + ", which reads and converts frames " +
+           share_text(input_of(run, static_cast<std::size_t>(r)) / run.period) +
+           " of the time: give it smaller pictures, or frames that another program has converted.";
   if (run.idle[r] < little_idle)
     return "Bottleneck: " + rank_at(run, r) + ", which computes " + share_text(computes) + " of the time" +
            (computes < max_busy ? ", and handles messages and frames for most of the rest." : std::string("."));
@@ -147,9 +154,10 @@ inline double expected_of(const predicted_costs& f, const report::seen_stage& s)
 inline double expected_of(const predicted_costs& f, const runtime::program& p, const report::seen_link& l) {
   return f.links[l.from * p.ranks() + l.to].time(l.bytes, l.messages);
 }
-/// Seconds per frame in which rank r neither computes nor waits: it handles messages, and frames that enter or leave.
+/// Seconds per frame in which rank r neither computes nor waits nor reads frames: it handles messages, and frames that enter
+/// or leave.
 inline double other_seconds(const report::seen_run& run, std::size_t r) {
-  return std::max(run.period * (1 - run.idle[r]) - run.busy[r], 0.0);
+  return std::max(run.period * (1 - run.idle[r]) - run.busy[r] - input_of(run, r), 0.0);
 }
 
 }  // namespace detail
@@ -174,6 +182,8 @@ inline double other_seconds(const report::seen_run& run, std::size_t r) {
     if (first_of_rank &&
         std::any_of(run.links.begin(), run.links.end(), [&](const auto& l) { return l.from == s.rank || l.to == s.rank; }))
       add("  handling messages and frames", f ? expected.message_seconds[r] : 0, detail::other_seconds(run, r));
+    if (const double input = detail::input_of(run, static_cast<std::size_t>(r)); first_of_rank && input > run.period / 100)
+      add("  reading and converting frames", 0, input);
     for (const auto& l : run.links)
       if (first_of_rank && l.from == s.rank)
         add("  messages to " + detail::rank_at(run, l.to) + ", " + text::bytes_text(l.bytes),

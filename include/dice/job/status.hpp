@@ -125,7 +125,7 @@ class status_maker {
   return text::json_object()
              .add("phase", phase_words[static_cast<std::size_t>(s.phase)])
              .add("pid", pid)
-             .add("uptime_s", static_cast<std::int64_t>(uptime_s))
+             .add("uptime_s", text::json_text{text::number_text(uptime_s, "%.2f")})
              .add("running_s", s.running_s)
              .add("entered", s.entered)
              .add("answered", s.answered)

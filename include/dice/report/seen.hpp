@@ -43,8 +43,9 @@ struct core_loss {
 struct seen_run {
   std::vector<seen_stage> stages;
   std::vector<seen_link> links;
-  std::vector<double> busy;  ///< by rank: s of computing for a frame
-  std::vector<double> idle;  ///< by rank: the share of the time in which it waits
+  std::vector<double> busy;   ///< by rank: s of computing for a frame
+  std::vector<double> idle;   ///< by rank: the share of the time in which it waits
+  std::vector<double> input;  ///< by rank: s of reading and converting a frame
   std::vector<std::string> hosts;
   std::vector<core_loss> lost;     ///< by rank
   double period = 0, latency = 0;  ///< s a frame; the median
@@ -135,6 +136,7 @@ namespace detail {
   out.latency = r.latency(0.5) * 1e-3;
   for (const auto& rank : r.ranks) {
     out.busy.push_back(rank.compute_ms * 1e-3);
+    out.input.push_back(rank.input_ms * 1e-3);
     out.hosts.push_back(rank.host);
     // In a run of few frames, waits before the first and after the last one count for much. A rank that computes does not
     // wait.

@@ -33,7 +33,7 @@ inline std::int64_t peak_rss_bytes() {
 /// One rank's figures of a run. Milliseconds are means per frame; bytes are of all frames.
 struct rank_summary {
   std::string host, kernels;  ///< the level of its kernels for CPUs (kernels/cpu_level.hpp); "" if it uses none
-  double compute_ms = 0, wait_ms = 0;
+  double compute_ms = 0, wait_ms = 0, input_ms = 0;  ///< input: reading and converting frames
   std::int64_t bytes_sent = 0, peak_rss_bytes = 0, planned_bytes = 0;
   kernels::accelerator::memory_figures gpu{};  ///< no name: it computes on a CPU
   this_host::core_use cores{};                 ///< of the whole run, in ns
@@ -66,6 +66,7 @@ inline std::string summary_part(const std::string& host, const runtime::figures&
   out.put(host);
   out.put(f.computing);
   out.put(f.waiting);
+  out.put(f.entering);
   out.put(f.bytes_sent);
   for (const auto n : {f.streams.read, f.streams.dropped, f.streams.restarts}) out.put(n);
   out.put(peak_rss_bytes());
@@ -155,6 +156,7 @@ inline std::int64_t shared_cores(const rank_summary& a, const rank_summary& b) {
     const double per_frame = frames > 0 ? 1e-6 / static_cast<double>(frames) : 0;
     r.compute_ms = static_cast<double>(in.get_number()) * per_frame;
     r.wait_ms = static_cast<double>(in.get_number()) * per_frame;
+    r.input_ms = static_cast<double>(in.get_number()) * per_frame;
     r.bytes_sent = in.get_number();
     for (auto* n : {&out.streams.read, &out.streams.dropped, &out.streams.restarts}) *n += in.get_number();
     r.peak_rss_bytes = in.get_number();
@@ -193,6 +195,7 @@ inline std::int64_t shared_cores(const rank_summary& a, const rank_summary& b) {
                     .add("host", k.host)
                     .add("compute_ms", k.compute_ms)
                     .add("wait_ms", k.wait_ms)
+                    .add("input_ms", k.input_ms)
                     .add("bytes_sent", k.bytes_sent)
                     .add("peak_rss_bytes", k.peak_rss_bytes)
                     .add("planned_bytes", k.planned_bytes);

@@ -44,6 +44,7 @@ class frame_times {
 struct figures {
   std::int64_t computing = 0;   ///< in kernels
   std::int64_t waiting = 0;     ///< with no segment ready
+  std::int64_t entering = 0;    ///< in sources, which read and convert frames
   std::int64_t bytes_sent = 0;  ///< tensors, to other ranks
   frame_times entered;          ///< when each frame began to enter here; none if the rank holds no graph input
   frame_times left;             ///< when the last graph output of each frame was ready here; none if there is none

@@ -77,8 +77,9 @@ class transfers {
     note(recorder::kind::send, message, frame, begin);
   }
   void enter(int layer, std::int64_t frame, std::byte* to) {
-    const auto begin = recorder_ ? now() : 0;
+    const auto begin = now();
     if (source_) source_->fill(layer, frame - first_, to, program_.layers.layers[layer].output);
+    figures_->entering += now() - begin;
     if (source_ && stamps_.makes(frame)) stamps_.put(frame, source_->stamp(layer, frame - first_));
     note(recorder::kind::enter, layer, frame, begin);
   }

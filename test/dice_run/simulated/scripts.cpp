@@ -184,6 +184,7 @@ class shell {
     echo("previous " + version_of(base_ + "/previous"));
     echo("clock " + std::to_string(h_.clock));
     echo("uptime " + std::to_string(h_.uptime));
+    echo("now " + std::to_string(h_.uptime));
     const auto hosts = [&](const std::string& of, const std::string& path) {
       for (const auto& line : lines(fs_.text(path))) echo(of + " " + line);
     };

@@ -4,6 +4,7 @@ echo "previous $(version_of "$base/previous")"
 read -r up rest </proc/uptime
 echo "clock $(date +%s)"
 echo "uptime ${up%.*}"
+echo "now $up"
 # All hosts that may have something, the hosts of each version (its file `hosts`), and where the ranks are (its file `ranks`).
 for of in members current_host previous_host current_rank; do
   case $of in members) file=$base/members ;; current_host) file=$link/hosts ;; previous_host) file=$base/previous/hosts ;; *) file=$link/ranks ;; esac
