@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_cluster_app.py CLUSTER_APP TOY_APP: the predictions that programs with a cluster print, the search at run time, and
+"""test_cluster_app.py CLUSTER_APP TOY_APP BOARD_APP: the predictions that programs with a cluster print, the search at run time, and
 on<>. MPIRUN names mpirun, or is empty."""
 import json
 import os
@@ -10,11 +10,11 @@ import sys
 import tempfile
 import unittest
 
-APP, TOY = sys.argv.pop(1), sys.argv.pop(1)
+APP, TOY, BOARD_APP = sys.argv.pop(1), sys.argv.pop(1), sys.argv.pop(1)
 
 
-def run(*arguments, program=APP):
-    return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=60)
+def run(*arguments, program=APP, **environment):
+    return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=60, env={**os.environ, **environment})
 
 
 def predicted(*arguments):
@@ -58,6 +58,30 @@ class Plans(unittest.TestCase):
         self.assertGreater(seconds[1], seconds[0])
         self.assertEqual(all["cluster"]["links"], [{"hosts": ["s", "q"], "mbit_per_s": 4000, "us": 1}])
         self.assertEqual(all["memory_bytes"], max(r["peak_bytes"] for r in plan["ranks"]))
+
+    def test_json_has_the_cluster_as_it_was_written(self):
+        slow = {"host": "s", "board": "slow", "memory_bytes": 2**30,
+                "processors": [{"unit": "cores<0, 1, 2, 3>", "gflops": 1, "gbytes_per_s": 1, "busy_watts": 3, "idle_watts": 1}]}
+        unknown = {"host": "u", "board": "unknown", "memory_bytes": 0, "processors": [
+            {"unit": "cpu, direct_convolutions", "gflops": 5, "gbytes_per_s": 4, "memory_bytes": 2**30, "sending": {"us": 3, "gbytes_per_s": 2}}],
+            "inside": {"us": 7, "gbytes_per_s": 6}}
+        self.assertEqual(json.loads(run("--plan=json", UNMETERED="yes").stdout)["predicted"]["cluster"]["hosts"], [slow, unknown])
+
+    def test_a_profile_has_what_was_predicted(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "profile.json")
+            done = run("--measure", str(file), SLOWER="yes")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(json.loads(file.read_text())["predicted"], json.loads(run("--plan=json", SLOWER="yes").stdout)["predicted"])
+
+    def test_a_program_of_one_board_with_all_kernels_measures_all_layers(self):
+        """It has no rank of its mapping."""
+        self.assertIn("is for boards of the kind 'slow'", run("--random", "1", "--frames", "1", program=BOARD_APP, SLOWER="yes").stderr)
+        for words in ("--measure", "/dev/stdout"), ("--measure=/dev/stdout",):
+            done = run(*words, program=BOARD_APP, SLOWER="yes")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            unit, = json.loads(done.stdout)["units"]
+            self.assertTrue(len(unit["layers"]) > 2 and "missing" not in unit, unit)
 
     def test_programs_without_a_cluster_predict_nothing(self):
         self.assertNotIn("redicted", run("--plan", program=TOY).stdout)
@@ -163,6 +187,12 @@ class Searches(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (code, ""), request)
             self.assertTrue(done.stderr.startswith("dice: error: --search: "), done.stderr)
             self.assertIn(words, done.stderr)
+
+
+    def test_energy_needs_watts(self):
+        self.assertEqual(run("--search=energy", UNMETERED="yes").stderr, "dice: error: --search energy: the processor cpu of host 'u' has no watts; "
+                         "write dice::watts<BUSY, IDLE> into its dice::processor<…> in the cluster: the power that it draws while it computes and "
+                         "while it waits, in W\n")
 
 
 class Mappings(unittest.TestCase):

@@ -217,7 +217,7 @@ TEST(Splits, ReplicasAreMeasuredOnce) {
     all.units.push_back({"pc", unit == 0 ? "cpu" : "gpu", "", 1, {}});
     for (const auto& g : p.plan.groups) all.units.back().ms.push_back(unit == 1 && g.rank == 1 ? -1 : 2);
   }
-  const auto json = measure::measured_json(p, all);
+  const auto json = measure::measured_json(p, all, "");
   EXPECT_EQ(count(json, "\"layer\": \"conv1\", \"ms\": 2}"), 2) << json;
   EXPECT_EQ(count(json, "missing"), 0) << json;
   const auto table = measure::measured_table(p, all);

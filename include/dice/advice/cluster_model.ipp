@@ -17,12 +17,38 @@ namespace dice::advice {
 
 namespace detail {
 
-/// The cluster and where the ranks are, from which `dice-testbed try` makes hosts.
+/// A link as numbers.
+[[gnu::cold]] inline text::json_object link_json(const platform::link& l) {
+  return text::json_object().add("us", l.seconds * 1e6).add("gbytes_per_s", l.bytes_per_s * 1e-9);
+}
+
+/// A processor with what is stated or measured of it, so that its type can be written again.
+[[gnu::cold]] inline text::json_object processor_json(const platform::processor_info& p) {
+  text::json_object out;
+  out.add("unit", placement::unit_text(p.unit, p.cores, "") + (p.unit.direct ? ", direct_convolutions" : ""));
+  if (p.flops > 0) out.add("gflops", p.flops * 1e-9);
+  if (p.bytes_per_s > 0) out.add("gbytes_per_s", p.bytes_per_s * 1e-9);
+  if (p.has_watts) out.add("busy_watts", p.busy_watts).add("idle_watts", p.idle_watts);
+  if (p.own_memory) out.add("memory_bytes", p.memory);
+  if (p.sending.bytes_per_s > 0) out.add("sending", link_json(p.sending));
+  if (p.receiving.bytes_per_s > 0) out.add("receiving", link_json(p.receiving));
+  return out;
+}
+
+/// The cluster and where the ranks are, from which `dice-testbed try` makes hosts, and `dice-run measure --cluster` the
+/// measured cluster.
 [[gnu::cold]] inline text::json_object cluster_json(const cluster_model& f) {
   const auto& cluster = f.setting.cluster;
   text::json_array hosts, links, ranks;
-  for (const auto& h : cluster.hosts)
-    hosts.add(text::json_object().add("host", h.name).add("board", h.board).add("memory_bytes", h.memory));
+  for (const auto& h : cluster.hosts) {
+    text::json_array processors;
+    for (int k = 0; k < h.processors; ++k) processors.add(processor_json(cluster.processors[h.first_processor + k]));
+    auto host = text::json_object().add("host", h.name).add("board", h.board).add("memory_bytes", h.memory);
+    host.add("processors", processors);
+    if (h.inside.bytes_per_s != platform::shared_memory.bytes_per_s || h.inside.seconds != platform::shared_memory.seconds)
+      host.add("inside", link_json(h.inside));
+    hosts.add(host);
+  }
   for (int b = 0; b < cluster.size(); ++b)
     for (int a = 0; a < b; ++a)
       links.add(text::json_object()
@@ -155,11 +181,14 @@ namespace detail {
 /// cluster_model::search.
 [[gnu::cold]] DICE_API std::string searched_text(const cluster_model& f, const runtime::program& p, std::string_view text) {
   const auto request = detail::request_of_text(text, f.setting.cluster);
+  const auto& cluster = f.setting.cluster;
   if (request.aim.best == partition::objective::energy)
     for (std::size_t k = 0; k < f.setting.usable.size(); ++k)
-      if (f.setting.usable[k] && !f.setting.cluster.processors[k].has_watts)
-        throw std::runtime_error(
-            "--search energy: a processor of the cluster has no watts<busy, idle>; give each processor one");
+      if (const auto& it = cluster.processors[k]; f.setting.usable[k] && !it.has_watts)
+        throw std::runtime_error("--search energy: the processor " + placement::unit_text(it.unit, it.cores, "") +
+                                 " of host '" + std::string(cluster.hosts[cluster.host_of[k]].name) +
+                                 "' has no watts; write dice::watts<BUSY, IDLE> into its dice::processor<…> in the cluster: "
+                                 "the power that it draws while it computes and while it waits, in W");
   const auto problem = cost::problem_of(f.setting);
   const auto found = [&] {
     search_progress shown;

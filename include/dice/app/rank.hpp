@@ -82,8 +82,10 @@ class rank_job {
       }
       if (!options_.measure.empty() || options_.verifies_only()) files::interrupts::end_at_once();  // no frames flow
       if (!options_.measure.empty()) {
-        const auto error =
-            measure::measurement(program_, {options_.measure, options_.weights, options_.packed}, me_, ranks_).run();
+        auto predicted = cluster_ && rank_ == 0 ? cluster_->plan(*cluster_, program_, true) : std::string();
+        measure::measurement all(program_, {options_.measure, options_.weights, options_.packed}, std::move(predicted), me_,
+                                 ranks_);
+        const auto error = all.run();
         return error.empty() ? 0 : refuse(error, 1);
       }
       if (options_.verifies_only()) return prepare();

@@ -16,6 +16,7 @@
 #include "dice/measure/pack.hpp"
 #include "dice/measure/tune.hpp"
 #include "dice/measure/verify.hpp"
+#include "dice/placement/text/write.hpp"
 #include "dice/report/draw.hpp"
 #include "dice/report/plan.hpp"
 #include "dice/report/steps.hpp"
@@ -31,6 +32,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -153,7 +155,15 @@ inline const channels::transport_info& transport_of(channels::transport wanted, 
 /// run() without what begins and ends every run. Also throws the errors that run() shows.
 [[gnu::cold]] inline int run_once(const runtime::program& own, const advice::cluster_model* f, int argc, char** argv) {
   const std::span<const char* const> arguments(argv + (argc > 0), static_cast<std::size_t>(argc > 0 ? argc - 1 : 0));
-  const auto chosen = job::choose_mapping(own, mapping_argument(arguments), "--mapping");
+  // The plan of a program for one kind of board has the kernels of its own ranks only. A program that accepts any mapping
+  // has them all, and under its mapping as text it measures all layers.
+  const bool measures_all = own.remap && !own.here.empty() && mapping_argument(arguments).empty() &&
+                            std::any_of(arguments.begin(), arguments.end(), [](std::string_view word) {
+                              return word == "--measure" || word.starts_with("--measure=");
+                            });
+  const auto own_mapping = measures_all ? placement::write(own.mapping, own.network, own.network_layers()) : std::string();
+  const auto chosen =
+      job::choose_mapping(own, measures_all ? std::string_view(own_mapping) : mapping_argument(arguments), "--mapping");
   const auto& p = chosen.of(own);
   options o;
   std::string usage = chosen.mistake;

@@ -113,6 +113,7 @@ class remapped final : public runtime::other_mapping {
     program_.hosts = plan_.hosts();
     program_.open = layers.open;
     program_.convert = layers.convert;
+    program_.here = {};              // a program that accepts this has the kernels of all layers
     program_.pack_at_start = false;  // the file next to the program is for its own mapping
   }
 

@@ -79,8 +79,10 @@ class measurement {
   struct file_names {
     std::string out, weights, packed;
   };
-  measurement(const runtime::program& p, const file_names& f, job::rank_session& me, channels::communicator& ranks)
-      : program_(p), files_(f), me_(me), ranks_(ranks), rank_(ranks.rank()) {}
+  /// `predicted`: for the profile, what the program predicts of its cluster, as JSON; or "".
+  measurement(const runtime::program& p, const file_names& f, std::string predicted, job::rank_session& me,
+              channels::communicator& ranks)
+      : program_(p), files_(f), predicted_(std::move(predicted)), me_(me), ranks_(ranks), rank_(ranks.rank()) {}
 
   /// What went wrong, the same in every rank, or "" once rank 0 has written the file and printed it.
   [[gnu::cold]] std::string run() {
@@ -89,7 +91,7 @@ class measurement {
       if (const auto error = (this->*stage)(); !error.empty()) return error;
     return me_.agree(job::attempt([&] {
       if (rank_ != 0) return;
-      files::write_text(files_.out, measured_json(program_, measured_));
+      files::write_text(files_.out, measured_json(program_, measured_, predicted_));
       text::print(measured_table(program_, measured_));
     }));
   }
@@ -424,6 +426,7 @@ class measurement {
 
   const runtime::program& program_;
   const file_names files_;
+  const std::string predicted_;
   job::rank_session& me_;
   channels::communicator& ranks_;
   const int rank_;

@@ -118,8 +118,9 @@ inline void add_messages(text::json_object& to, const measurements& all, const m
 
 }  // namespace detail
 
-/// The form that docs/onnx2hpp.md describes.
-[[gnu::cold]] inline std::string measured_json(const runtime::program& p, const measurements& all) {
+/// The form that docs/onnx2hpp.md describes. `predicted`: what was predicted of the cluster before, as JSON; or "".
+[[gnu::cold]] inline std::string measured_json(const runtime::program& p, const measurements& all,
+                                               const std::string& predicted) {
   text::json_array units, connections;
   for (const auto& u : all.units) {
     text::json_array layers, missing;
@@ -138,14 +139,14 @@ inline void add_messages(text::json_object& to, const measurements& all, const m
   }
   for (const auto& c : all.connections)
     connections.add(text::json_object().add("from", c.from).add("to", c.to).add("us", c.us).add("mbit_per_s", c.mbit_per_s));
-  return text::json_object()
-             .add("dice", p.version)
-             .add("network", p.network)
-             .add("digest", p.weights.structure)
-             .add("units", units)
-             .add("connections", connections)
-             .json() +
-         "\n";
+  auto out = text::json_object()
+                 .add("dice", p.version)
+                 .add("network", p.network)
+                 .add("digest", p.weights.structure)
+                 .add("units", units)
+                 .add("connections", connections);
+  if (!predicted.empty()) out.add("predicted", text::json_text{predicted});
+  return out.json() + "\n";
 }
 
 /// The same as a table.
