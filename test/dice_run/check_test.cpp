@@ -469,6 +469,8 @@ using board_of_big = dice::board<"raspberry_pi_4", dice::ram<8192_MiB>,
 // estimated: 2 cores × 1.23 GHz × 8 operations in a cycle.
 // estimated: 1 cores × 1.5 GHz (a guess) × 16 operations in a cycle.
 // gbytes_per_s is a guess.
+// Its power is not known. For --search=energy, write dice::watts<BUSY, IDLE> into each processor: what the board draws while
+// the processor computes and while it waits, in W, as a meter shows it.
 using board_of_board = dice::board<"board_of_board", dice::ram<7_MiB>,
     dice::processor<dice::cores<0, 1>, dice::gflops<19.8>, dice::gbytes_per_s<4>>,
     dice::processor<dice::cores<2>, dice::gflops<24>, dice::gbytes_per_s<4>>>;

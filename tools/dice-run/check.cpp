@@ -6,6 +6,7 @@
 #include "networks.hpp"
 #include "options.hpp"
 #include "suitability.hpp"
+#include "watts.hpp"
 
 #include "dice/files/writer.hpp"
 #include "dice/report/progress_line.hpp"
@@ -133,7 +134,7 @@ void find_ssh(const cluster_facts& cluster, std::vector<finding>& out) {
 }
 
 struct check_options {
-  words hosts, more_hosts;
+  words hosts, more_hosts, watts;
   std::string json, cluster;
   bool without_links = false, one_by_one = false;
 };
@@ -153,7 +154,9 @@ int check(const common_options& common, const check_options& given) {
   if (place.empty()) place = plan.folder;
   for (const auto& file : {given.json, given.cluster})
     if (!file.empty()) dice::files::require_writable(file);  // better now than after the measurements
+  const auto watts = read_watts(given.watts, names);
   auto cluster = survey(remote(common.ssh), names, place, given.without_links, given.one_by_one);
+  set_watts(watts, cluster.hosts);
   cluster.plan = std::move(plan);
   if (common.ssh.dry_run) return 0;
   const auto findings = findings_of(cluster);
@@ -236,6 +239,7 @@ void add_check(CLI::App& app, const common_options& common, int& exit_code) {
   command->add_option("--json", given->json, "Also write all of it as JSON")->type_name("FILE");
   command->add_option("--cluster", given->cluster, "Also write a header with the cluster `machines`, for best_mapping")
       ->type_name("FILE");
+  add_watts(*command, given->watts);
   command->add_flag("--no-links", given->without_links, "Do not measure the connections");
   command->add_flag(
       "--one-by-one", given->one_by_one,

@@ -1,6 +1,7 @@
 #include "cluster_header.hpp"
 
 #include "diagnostics.hpp"
+#include "watts.hpp"
 
 #include "dice/platform/boards.hpp"
 #include "dice/platform/platform.hpp"
@@ -99,13 +100,13 @@ std::string rates(double gflops, double gbytes_per_s) {
 /// Bytes rounded to MiB, so that equal machines are equal.
 std::string ram(std::int64_t bytes) { return fmt::format("dice::ram<{}_MiB>", bytes >> 20); }
 
-/// A known board with another amount of memory.
-std::string with_memory(const known& k, std::int64_t memory) {
-  std::string out = fmt::format("dice::board<{}, {}", cpp_string(k.name), ram(memory));
+/// A known board with another amount of memory, or with the watts of --watts.
+std::string changed(const known& k, const host_facts& h) {
+  std::string out = fmt::format("dice::board<{}, {}", cpp_string(k.name), ram(h.memory));
   for (const auto& p : k.processors) {
     const auto unit = p.cores.empty() ? std::string("dice::gpu") : fmt::format("dice::cores<{}>", fmt::join(p.cores, ", "));
-    out += fmt::format(",\n    dice::processor<{}, {}, dice::watts<{}, {}>>", unit,
-                       rates(p.flops * 1e-9, p.bytes_per_s * 1e-9), p.busy_watts, p.idle_watts);
+    const auto watts = h.busy_watts > 0 ? watts_text(h) : fmt::format(", dice::watts<{}, {}>", p.busy_watts, p.idle_watts);
+    out += fmt::format(",\n    dice::processor<{}, {}{}>", unit, rates(p.flops * 1e-9, p.bytes_per_s * 1e-9), watts);
   }
   return out + ">";
 }
@@ -117,8 +118,8 @@ std::string estimated(const host_facts& h, const std::string& name) {
   const double memory_speed = h.fill_gbytes_per_s > 0 ? h.fill_gbytes_per_s : 4;
   std::string out = fmt::format("dice::board<{}, {}", cpp_string(name), ram(h.memory));
   for (const auto& cores : clusters)
-    out += fmt::format(",\n    dice::processor<{}, {}>", clusters.size() == 1 ? "dice::cpu" : core_list(cores),
-                       rates(peak(h, cores), memory_speed));
+    out += fmt::format(",\n    dice::processor<{}, {}{}>", clusters.size() == 1 ? "dice::cpu" : core_list(cores),
+                       rates(peak(h, cores), memory_speed), watts_text(h));
   return out + ">";
 }
 
@@ -131,25 +132,15 @@ std::string how_estimated(const host_facts& h) {
     out += fmt::format("// estimated: {} cores × {} × {} operations in a cycle.\n", part.physical_cores(),
                        c.ghz > 0 ? fmt::format("{:.2f} GHz", c.ghz) : "1.5 GHz (a guess)", operations_in_a_cycle(h, c));
   }
-  return out + (h.fill_gbytes_per_s > 0 ? "// gbytes_per_s is how fast one core fills memory.\n"
-                                        : "// gbytes_per_s is a guess.\n");
-}
-
-std::string one_line(std::string text) {
-  std::ranges::replace_if(
-      text, [](unsigned char c) { return c < 32 || c == 127 || c == '\\'; }, ' ');
-  return text;
-}
-
-std::string identifier(const std::string& host) {
-  std::string out = "board_of_";
-  for (const unsigned char c : host) out += std::isalnum(c) != 0 && c < 128 ? static_cast<char>(c) : '_';
-  return out;
+  return out +
+         (h.fill_gbytes_per_s > 0 ? "// gbytes_per_s is how fast one core fills memory.\n"
+                                  : "// gbytes_per_s is a guess.\n") +
+         watts_remark(h);
 }
 
 bool alike(const host_facts& a, const host_facts& b) {
   const auto key = [](const host_facts& h) {
-    std::string out = h.architecture + "/" + h.model + "/" + h.cpu;
+    std::string out = fmt::format("{}/{}/{}/{} {}", h.architecture, h.model, h.cpu, h.busy_watts, h.idle_watts);
     for (const auto& c : h.cores) out += fmt::format("/{} {:x} {:.1f} {}", c.id, c.part, c.ghz, c.siblings);
     return out;
   };
@@ -203,6 +194,12 @@ std::string connection(const std::string& between, double mbit_per_s, double us)
 
 std::string three_digits(double value) { return fmt::format("{:.10g}", std::stod(fmt::format("{:.3g}", value))); }
 
+std::string board_identifier(const std::string& host) {
+  std::string out = "board_of_";
+  for (const unsigned char c : host) out += std::isalnum(c) != 0 && c < 128 ? static_cast<char>(c) : '_';
+  return out;
+}
+
 std::string known_board(const host_facts& host) {
   const auto* k = board_of(host);
   return k == nullptr ? "" : k->name;
@@ -251,12 +248,12 @@ std::vector<board_kind> kinds_of(const std::vector<host_facts>& hosts) {
     for (const auto i : k.hosts) h.fill_gbytes_per_s = std::max(h.fill_gbytes_per_s, hosts[i].fill_gbytes_per_s);
     k.cross = h.architecture != here.machine;
     k.foreign = k.cross && h.architecture != "aarch64";
-    auto alias = identifier(h.host);
+    auto alias = board_identifier(h.host);
     while (taken(alias)) alias += "_";
     const auto* board = board_of(h);
     if (board == nullptr) {
       k.name = k.type = alias;
-      k.dice_board = k.hosts.size() == 1 && h.hostname == here.nodename ? "native" : dice_board_of(h);
+      k.dice_board = dice_board_of(h);
       std::string remark;
       if (h.architecture == "x86_64" && !oldest.empty()) {
         k.name = "x86";
@@ -271,16 +268,23 @@ std::vector<board_kind> kinds_of(const std::vector<host_facts>& hosts) {
         k.definition = fmt::format("// It also has a GPU, {}: docs/gpu.md says how ranks use it.\n{}", one_line(h.gpus[0]),
                                    k.definition);
     } else if (const double memory = static_cast<double>(h.memory) / static_cast<double>(board->memory);
-               memory > 0.75 && memory < 1.1) {
+               memory > 0.75 && memory < 1.1 && h.busy_watts == 0) {
       k.name = board->name;
       k.type = fmt::format("dice::boards::{}", board->name);
     } else {  // another edition, compiled for as the other
       k.name = board->name;
       k.type = alias;
-      k.definition = fmt::format("/// {}: dice::boards::{} with another amount of memory.\nusing {} = {};\n",
-                                 one_line(h.model), board->name, alias, with_memory(*board, h.memory));
+      k.definition = fmt::format("/// {}: dice::boards::{} with {}.\nusing {} = {};\n", one_line(h.model), board->name,
+                                 h.busy_watts > 0 ? "other watts" : "another amount of memory", alias, changed(*board, h));
     }
   }
+  // Programs that fit this machine's CPU need no other library than the one that this machine has.
+  const auto builder = this_machine();
+  const auto all_like_it = [&](const board_kind& k) {
+    return std::ranges::all_of(k.hosts, [&](auto i) { return hosts[i].has_cpu_of(builder); });
+  };
+  for (auto& k : out)
+    if (std::ranges::all_of(out, [&](const auto& o) { return o.name != k.name || all_like_it(o); })) k.dice_board = "native";
   return out;
 }
 
@@ -314,6 +318,24 @@ std::string cpp_string(std::string_view text) {
   return out + "\"";
 }
 
+std::string one_line(std::string text) {
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return c < 32 || c == 127 || c == '\\'; }, ' ');
+  return text;
+}
+
+words connections_of(const std::vector<link_facts>& links, const words& hosts) {
+  words out;
+  const auto groups = groups_of(links);
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    for (const auto* l : groups[g].links) {
+      const auto between = fmt::format("dice::between<{}, {}>, ", cpp_string(hosts[l->a]), cpp_string(hosts[l->b]));
+      out.push_back(connection(g == 0 ? "" : between, groups[g].mbit_per_s, groups[g].us));
+      if (g == 0) break;  // it is for every pair
+    }
+  return out;
+}
+
 std::string cluster_header(const cluster_facts& cluster) {
   const auto kinds = kinds_of(cluster.hosts);
   if (kinds.empty()) throw run_error("no host was reached, so there is no cluster to write");
@@ -332,17 +354,14 @@ std::string cluster_header(const cluster_facts& cluster) {
     if (kind == kinds.end()) remarks += fmt::format("// {} was not reached.\n", one_line(h.host));
     else entries.push_back(fmt::format("dice::host<{}, {}>", cpp_string(h.host), kind->type));
   }
-  const auto groups = groups_of(cluster.links);
-  if (!groups.empty()) entries.push_back(connection("", groups[0].mbit_per_s, groups[0].us));
-  else if (entries.size() > 1) {
+  words names;
+  for (const auto& h : cluster.hosts) names.push_back(h.host);
+  auto measured = connections_of(cluster.links, names);
+  if (measured.empty() && entries.size() > 1) {
     remarks += "// Connections were not measured: this one is a guess, Gigabit Ethernet.\n";
-    entries.push_back(connection("", 940, 150));
+    measured.push_back(connection("", 940, 150));
   }
-  for (std::size_t g = 1; g < groups.size(); ++g)
-    for (const auto* l : groups[g].links)
-      entries.push_back(connection(
-          fmt::format("dice::between<{}, {}>, ", cpp_string(cluster.hosts[l->a].host), cpp_string(cluster.hosts[l->b].host)),
-          groups[g].mbit_per_s, groups[g].us));
+  entries.insert(entries.end(), measured.begin(), measured.end());
   for (const auto& l : cluster.links) {
     const auto pair = fmt::format("{} – {}", one_line(cluster.hosts[l.a].host), one_line(cluster.hosts[l.b].host));
     if (!l.measured() && cluster.hosts[l.a].failure.empty() && cluster.hosts[l.b].failure.empty())

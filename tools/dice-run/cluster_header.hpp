@@ -35,8 +35,18 @@ std::vector<std::string> board_lines(const std::vector<board_kind>& kinds);
 /// Three digits, without an exponent.
 std::string three_digits(double value);
 
+/// Text from anywhere, fit for a comment of C++.
+std::string one_line(std::string text);
+
 /// Text as a string literal of C++.
 std::string cpp_string(std::string_view text);
+
+/// The connections of a cluster in C++: those that are nearly equal as one, first the one that most pairs have, for every
+/// pair. `hosts`: their names.
+words connections_of(const std::vector<link_facts>& links, const words& hosts);
+
+/// A name in C++ for the board of a host.
+std::string board_identifier(const std::string& host);
 
 /// The header. It has the hosts that were reached. Throws run_error if none was.
 std::string cluster_header(const cluster_facts& cluster);

@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 
 #include <arpa/inet.h>
+#include <sys/utsname.h>
 #include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <set>
 
 namespace dice_run {
@@ -99,6 +101,32 @@ int host_facts::physical_cores() const {
   return static_cast<int>(distinct.size());
 }
 
+bool host_facts::has_cpu_of(const host_facts& other) const {
+  const auto kinds = [](const host_facts& h) {  // of ARM cores
+    std::set<std::pair<unsigned, unsigned>> out;
+    for (const auto& c : h.cores) out.emplace(c.implementer, c.part);
+    return out;
+  };
+  const auto all = [](const host_facts& h) { return std::set(h.flags.begin(), h.flags.end()); };
+  return architecture == other.architecture && !flags.empty() && all(*this) == all(other) && kinds(*this) == kinds(other);
+}
+
+host_facts this_machine() {
+  host_facts out;
+  utsname name{};
+  ::uname(&name);
+  out.architecture = name.machine;
+  std::ifstream in("/proc/cpuinfo");
+  std::map<int, core_facts> cpus;
+  int current = 0;
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("flags") || line.starts_with("Features")) out.flags = blank_separated(after_colon(line));
+    read_cpuinfo(line, cpus, current, out.cpu);
+  }
+  for (const auto& [id, core] : cpus) out.cores.push_back(core);
+  return out;
+}
+
 void read_facts(std::string_view printed, const std::vector<std::string>& others, host_facts& out) {
   std::map<int, core_facts> cpus;
   int current = 0;
@@ -158,6 +186,11 @@ void read_facts(std::string_view printed, const std::vector<std::string>& others
       if (const auto parts = blank_separated(value); parts.size() > 4) {
         const double seconds = real(parts[parts.size() - 4]);
         if (seconds > 0) out.fill_gbytes_per_s = std::max(out.fill_gbytes_per_s, real(parts[0]) / seconds * 1e-9);
+      }
+    if (key == "power")
+      if (const auto parts = blank_separated(value); parts.size() > 2) {
+        out.rapl_limit += real(parts[0]) * 1e-6;
+        if (const double drawn = real(parts[2]) - real(parts[1]); drawn > 0) out.rapl_drawn += drawn * 1e-6;
       }
     if (key == "reaches") out.ssh[other(first)] = "";
     if (key == "refused") out.ssh[other(first)] = rest.empty() ? "no message" : rest;

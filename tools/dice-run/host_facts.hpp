@@ -45,11 +45,18 @@ struct host_facts {
   bool has_chosen_networks = false;        ///< for the jobs that it starts, by Open MPI's settings or in the deployment
   bool has_perl = false, has_rsync = false;
   double fill_gbytes_per_s = 0;            ///< one core writes memory so fast; 0: not measured
+  double rapl_limit = 0, rapl_drawn = 0;   ///< of its processors, in W: at most, and during the check; 0: not known
+  double busy_watts = 0, idle_watts = 0;   ///< of its board, as given by --watts; 0: not given
   std::map<std::string, std::string> ssh;  ///< to each other host: "", or why it does not let this one in
 
   bool has_flag(std::string_view name) const;
   int physical_cores() const;
+  /// Whether both have the same instructions: programs that one compiles for itself run on the other, as fast as they can.
+  bool has_cpu_of(const host_facts& other) const;
 };
+
+/// What can be compared with others: architecture, flags and cores of this machine's CPU.
+host_facts this_machine();
 
 /// `printed` by the scripts; `others` are the arguments of check.sh from the second on.
 void read_facts(std::string_view printed, const std::vector<std::string>& others, host_facts& out);

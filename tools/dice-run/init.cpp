@@ -6,6 +6,7 @@
 #include "networks.hpp"
 #include "options.hpp"
 #include "process.hpp"
+#include "watts.hpp"
 
 #include "dice/files/writer.hpp"
 
@@ -31,7 +32,7 @@ namespace fs = std::filesystem;
 
 struct init_options {
   std::string model, folder, name, onnx2hpp;
-  words hosts, inputs, dims;  ///< the latter as for onnx2hpp
+  words hosts, watts, inputs, dims;  ///< the latter two as for onnx2hpp
   bool without_links = false, one_by_one = false;
 };
 
@@ -138,20 +139,35 @@ std::string cmake_string(const std::string& text) {
   return out + "\"";
 }
 
+constexpr const char* native_means =
+    "# native: all of these hosts have the CPU of the machine where dice-run init ran, so that dice's library there fits "
+    "them. If a\n"
+    "# host with another CPU joins, or another machine builds, write the value of docs/building.md in its place: x86-64-v3 "
+    "for PCs\n"
+    "# with AVX2 or AVX-512, x86-64-v2 for older ones, rpi4 … for boards.\n";
+
 std::string lists_text(const init_options& given, const std::string& network, const std::string& model,
                        const std::vector<board_kind>& kinds, const std::string& mpirun_options) {
   std::string boards;
   for (const auto& line : board_lines(kinds)) boards += line + "\n";
-  if (!boards.empty()) boards = "# How programs for the boards of cluster.hpp are compiled.\n" + boards;
+  const bool native = std::ranges::count(kinds, "native", &board_kind::dice_board) > 0;
+  if (!boards.empty())
+    boards =
+        std::string("# How programs for the boards of cluster.hpp are compiled.\n") + (native ? native_means : "") + boards;
+  const bool one_board = std::ranges::count(kinds, kinds.front().name, &board_kind::name) == std::ssize(kinds);
   std::string sizes;
   for (const auto& input : given.inputs) sizes += " INPUT " + cmake_string(input);
   for (const auto& dim : given.dims) sizes += " DIM " + cmake_string(dim);
-  auto deployment = fmt::format("dice_add_deployment({} NETWORK {} PLAN plan.hpp)\n", given.name, network);
-  if (!mpirun_options.empty())
-    deployment = fmt::format(
-        "# Jobs use only the network over which the hosts were measured.\n"
-        "dice_add_deployment({} NETWORK {} PLAN plan.hpp\n  MPIRUN_OPTIONS {})\n",
-        given.name, network, mpirun_options);
+  std::string deployment, options;
+  if (!one_board) {
+    deployment = "# ANY_MAPPING: with all kernels, boards of each kind can measure all layers.\n";
+    options = " ANY_MAPPING";
+  }
+  if (!mpirun_options.empty()) {
+    deployment += "# Jobs use only the network over which the hosts were measured.\n";
+    options += "\n  MPIRUN_OPTIONS " + mpirun_options;
+  }
+  deployment += fmt::format("dice_add_deployment({} NETWORK {} PLAN plan.hpp{})\n", given.name, network, options);
   return fmt::format(R"(# Made by dice-run init. README.md says what to do with it.
 cmake_minimum_required(VERSION 3.25)
 project({0} VERSION 1.0 LANGUAGES CXX)
@@ -161,7 +177,8 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 
-{3}dice_add_network({1} ONNX {2}{4})
+{3}# dice-run measure writes the PROFILE; until then it is left out.
+dice_add_network({1} ONNX {2}{4} PROFILE {0}.profile.json)
 {5})",
                      given.name, network, cmake_string(model), boards, sizes, deployment);
 }
@@ -183,8 +200,11 @@ using deployment = dice::best_mapping<{1}::network, machines, dice::throughput>;
       name, network);
 }
 
-std::string readme_text(const std::string& name, const std::string& network, const std::string& folder,
-                        const cluster_facts& cluster, const std::vector<board_kind>& kinds) {
+std::string readme_text(const init_options& given, const std::string& folder, const cluster_facts& cluster,
+                        const std::vector<board_kind>& kinds) {
+  const auto& name = given.name;
+  std::string watts;  // as options
+  for (const auto& w : given.watts) watts += " --watts " + sh_quote(w);
   const std::string to = folder.empty() ? "" : " --to " + sh_quote(folder);
   std::string before, options;
   const host_facts* cross = nullptr;
@@ -220,7 +240,7 @@ sudo apt install g++-aarch64-linux-gnu rsync
 {1}Build the packages, copy them to the hosts, and start the job, here with random frames:
 
 ```sh
-cmake -S . -B build{2} && cmake --build build --target {0}-packages
+cmake -S . -B build{2} && cmake --build build --target {0}-packages --parallel $(nproc)
 dice-run deploy{5}
 dice-run start{5} -- --random 1 --frames 100
 ```
@@ -228,20 +248,19 @@ dice-run start{5} -- --random 1 --frames 100
 `dice-run logs` shows what the job prints, `build/{0} --help` all options that `start` takes after `--`, `build/{0} --plan` who computes
 what, and how fast that should be. Hosts that would not make the job faster get no ranks and no package.
 
-Speeds in `cluster.hpp` are stated or estimated. For better predictions, measure the hosts:
+Speeds in `cluster.hpp` are stated or estimated. Measured ones give better predictions, and often a faster plan. This measures the
+deployed job's hosts, writes `cluster.hpp` again with what was measured, and finds the plan for it:
 
 ```sh
-dice-run measure{5}    # writes {0}.profile.json
+dice-run measure{5} --cluster cluster.hpp    # also writes {0}.profile.json, which CMakeLists.txt names
+cmake --build build --target {0}-packages --parallel $(nproc)
+dice-run deploy{5}
 ```
-
-Then write `PROFILE {0}.profile.json` into `dice_add_network`, `#include "{4}_profile.hpp"` into `cluster.hpp`, and there, for a host, a
-board with what was measured, `dice::board<"NAME", dice::ram<…>, dice::processor<dice::cpu, dice::profile<{4}_profile::HOST>>>`, and
-for connections `{4}_profile::HOST_HOST`. The board's name stays, since it says how its program is compiled. Build and deploy again.
 
 | file | |
 |---|---|
 | `CMakeLists.txt` | the network, and how programs for each kind of board are compiled |
-| `cluster.hpp` | the hosts and their connections; `dice-run check --hosts {3} --cluster cluster.hpp` writes it again |
+| `cluster.hpp` | the hosts and their connections; `dice-run check --hosts {3}{4} --cluster cluster.hpp` writes it as it was |
 | `plan.hpp` | who computes which layers |
 )",
                      name, before, options,
@@ -250,7 +269,7 @@ for connections `{4}_profile::HOST_HOST`. The board's name stays, since it says 
                        for (const auto& h : cluster.hosts) names.push_back(sh_quote(h.host));
                        return fmt::format("{}", fmt::join(names, ","));
                      }(),
-                     network, to);
+                     watts, to);
 }
 
 /// Throws run_error unless files can be made in `folder`, which need not be there yet.
@@ -299,7 +318,9 @@ int init(const common_options& common, init_options given) {
     ::gethostname(name, sizeof name - 1);
     given.hosts = {name};
   }
-  const auto cluster = survey(remote(common.ssh), given.hosts, common.folder, given.without_links, given.one_by_one);
+  const auto watts = read_watts(given.watts, given.hosts);
+  auto cluster = survey(remote(common.ssh), given.hosts, common.folder, given.without_links, given.one_by_one);
+  set_watts(watts, cluster.hosts);
   if (common.ssh.dry_run) return 0;
   say(text_of(cluster));
   const auto findings = findings_of(cluster);
@@ -324,7 +345,7 @@ int init(const common_options& common, init_options given) {
   write_project(folder, {{"CMakeLists.txt", lists_text(given, network, path.string(), kinds, mpirun_options)},
                          {"cluster.hpp", header},
                          {"plan.hpp", plan_text(given.name, network)},
-                         {"README.md", readme_text(given.name, network, common.folder, cluster, kinds)}});
+                         {"README.md", readme_text(given, common.folder, cluster, kinds)}});
   say(fmt::format("\n{}: README.md says how to build the packages, deploy them and start the job{}\n", folder.string(),
                   failed ? "; mend the errors above before you start it" : ""));
   if (cluster.hosts.size() > 1)
@@ -345,6 +366,7 @@ void add_init(CLI::App& app, const common_options& common, int& exit_code) {
   command->add_option("--name", given->name, "The deployment's name (default: from the model's)")->type_name("NAME");
   command->add_option("--onnx2hpp", given->onnx2hpp, "The converter (default: the one beside this program, or on the PATH)")
       ->type_name("FILE");
+  add_watts(*command, given->watts);
   for (const auto& [name, values, what] :
        {std::tuple{"-i,--input", &given->inputs, "NAME:SHAPE"}, {"-d,--dimension", &given->dims, "SYMBOL=N"}})
     command->add_option(name, *values, "As for onnx2hpp, for a model that leaves sizes open (may be repeated)")

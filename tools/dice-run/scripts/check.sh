@@ -40,6 +40,16 @@ done
 has perl && echo "perl yes"
 has rsync && echo "rsync yes"
 has nvidia-smi && nvidia-smi --query-gpu=name,memory.total,driver_version --format=csv,noheader 2>&1 | while read -r line; do echo "gpu $line"; done
+# What the processors may draw, in µW, and what they have drawn before and after a second, in µJ: by RAPL. Only root may read the latter.
+for zone in "$root"/sys/class/powercap/*-rapl:*; do
+  kind='' limit='' before='' after=''
+  [ ! -r "$zone/name" ] || read -r kind <"$zone/name"
+  case $kind in package-*) ;; *) continue ;; esac
+  [ ! -r "$zone/constraint_0_power_limit_uw" ] || read -r limit <"$zone/constraint_0_power_limit_uw"
+  [ ! -r "$zone/energy_uj" ] || { read -r before; } <"$zone/energy_uj"
+  [ ! "$before" ] || { sleep 1 && read -r after <"$zone/energy_uj"; }
+  echo "power ${limit:-0} ${before:-0} ${after:-0}"
+done
 # One core fills memory, which gives some idea of its speed. The best of three counts.
 for i in 1 2 3; do echo "fill $(dd if=/dev/zero of=/dev/null bs=64M count=4 2>&1 | tail -n 1)"; done
 
