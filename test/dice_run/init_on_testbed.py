@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """init_on_testbed.py PREFIX FOLDER [RATE:DELAY…]: from examples/digits to a job of dice-run on hosts of tools/testbed with these links
 (by default 100mbit:1ms 100mbit:1ms 20mbit:3ms 20mbit:3ms; one host for each): `check` finds them within 10 %, and what `init` writes is
-built, deployed, run, measured and built again as its README says. By hand: needs root, some minutes, and dice installed in PREFIX."""
+built, deployed, run, measured and built again as its README says; then predictions are better. By hand: needs root, some minutes, and dice installed in PREFIX."""
 import json
+import math
 import os
 import pathlib
 import re
@@ -45,15 +46,13 @@ def links_are_found():
     return right
 
 
-def use_measured():
-    """What README.md says about measured times: `init` writes one board for hosts that are alike."""
-    def change(file, pattern, by):
-        text, count = re.subn(pattern, by, (FOLDER / 'site' / file).read_text(), flags=re.S)
-        assert count == 1, file
-        (FOLDER / 'site' / file).write_text(text)
-    change('CMakeLists.txt', r'(dice_add_network\([^)]*)\)', r'\1 PROFILE numbers.profile.json)')
-    change('cluster.hpp', r'(#include <dice/dice.hpp>)', r'\1\n#include "numbers_profile.hpp"')
-    change('cluster.hpp', r'dice::gflops<.*?>, dice::gbytes_per_s<.*?>', 'dice::profile<numbers_profile::h1>')
+def figures():
+    """Frames/s of the build's plan: as predicted, and as `bench` measures the job that is deployed."""
+    said = sh(f'cd site && build/numbers --plan=json >plan.json && dice-run --to {FOLDER}/place bench --frames 200')
+    predicted = json.loads((FOLDER / 'site/plan.json').read_text())['predicted']['frames_per_s']
+    measured = float(re.search(r'([\d.e+]+) frames/s', said)[1])
+    print(f'{predicted:.4g} frames/s predicted, {measured:.4g} measured')
+    return abs(math.log(predicted / measured))
 
 
 def job_runs(commands):
@@ -85,10 +84,13 @@ def main():
         started, measured = ([line.replace('dice-run ', f'dice-run --to {FOLDER}/place ') for line in block.splitlines()]
                              for block in re.findall(r'```sh\n(.*?)```', (FOLDER / 'site/README.md').read_text(), re.S))
         right = job_runs(started) and right
+        sh(f'cd site && dice-run --to {FOLDER}/place stop')
+        before = figures()
         for command in measured:
             print(sh(f'cd site && {command}')[-1500:])
-        use_measured()
-        right = job_runs(started) and right
+        after = figures()
+        print('ok' if after < before else 'FAIL', '   the prediction comes closer to what is measured')
+        right = after < before and right
     finally:
         subprocess.run([TESTBED, 'down'], check=True)
     print('all as expected' if right else 'not as expected')

@@ -12,6 +12,15 @@ from test_check import MODEL, ONNX2HPP, Recorded
 
 
 class Adapting(Recorded):
+    def test_measured_cluster(self):
+        """What measured_cluster_test.cpp expects: with the profile, it is a cluster."""
+        measured = pathlib.Path(__file__).parent / 'measured'
+        subprocess.run([ONNX2HPP, MODEL, '--name', 'digits', '-o', self.folder, '-q'], check=True)
+        digest = re.search(r'\.structure = "(\w+)"', (self.folder / 'digits.hpp').read_text())[1]
+        profile = self.folder / 'digits.profile.json'
+        profile.write_text((measured / 'digits.profile.json').read_text().replace('"digest":"D"', f'"digest":"{digest}"'))
+        self.compiles((measured / 'cluster.hpp').read_text(), profile=('--profile', profile))
+
     def test_watts(self):
         powercap = {'intel-rapl:0': {'name': 'package-0', 'constraint_0_power_limit_uw': 15000000, 'energy_uj': 7000000},
                     'intel-rapl:0:0': {'name': 'core', 'constraint_0_power_limit_uw': 9000000, 'energy_uj': 1}, 'dtpm': {}}

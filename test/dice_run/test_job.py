@@ -1,7 +1,9 @@
 """start, stop, status, logs, bench and measure."""
 import json
 import os
+import pathlib
 import shlex
+import shutil
 import signal
 import stat
 import subprocess
@@ -279,6 +281,31 @@ class Job(JobCase):
             self.assertEqual(HOSTS.on('a', f'cd "{HOSTS.site}/.dice-run/numbers" && for f in job.lock mutex; do flock -n $f true && echo $f; done'), 'mutex\n')
             run.send_signal(signal.SIGINT)
             run.communicate(timeout=30)
+
+    def test_measured_cluster(self):
+        project = FOLDER / 'project'
+        project.mkdir()
+        measured = pathlib.Path(__file__).parent / 'measured'
+        words = 'measure', '-o', 'project/p.json', '--cluster', 'project/cluster.hpp'
+        self.assertEqual(self.dice_run(*words, code=1), 'a table\ndice-run: error: the profile is damaged; measure again\n'
+                         'dice-run: error: project/p.json is written, project/cluster.hpp is as it was\n')
+        self.assertEqual({f.name: f.read_text() for f in project.iterdir()}, {'p.json': 'figures\n'})
+        shutil.copy(measured / 'measured.json', HOSTS.folder / 'profile')
+        self.addCleanup((HOSTS.folder / 'profile').unlink)
+        shutil.copy(measured / 'before.json', project / 'p.json')
+        said = self.dice_run(*words)
+        self.assertRegex(said, '^a table\ndice-run: note: nano: .*; the times of the profile before stay\n(dice-run: note: orin: .*\n){2}'
+                         'dice-run: note: with project/cluster.hpp, dice_add_network in CMakeLists.txt needs PROFILE project/p.json\n'
+                         'project/cluster.hpp: the cluster with what was measured; project/p.json: the profile that it needs\n$')
+        self.assertEqual((project / 'cluster.hpp').read_text(), (measured / 'cluster.hpp').read_text())
+        self.assertEqual((project / 'p.json').read_text(), (measured / 'digits.profile.json').read_text())
+        (project / 'CMakeLists.txt').write_text('dice_add_network(digits ONNX digits.onnx PROFILE p.json)\n')
+        self.assertNotIn('needs PROFILE', self.dice_run(*words))
+        (HOSTS.folder / 'ssh.log').unlink()
+        for wrong, code, text in (('missing/x.hpp', 1, "'missing/x.hpp' cannot be written"), ('/dev/stdout', 2, '--cluster: "/dev/stdout" is not a file')):
+            self.assertIn(text, self.dice_run('measure', '--cluster', wrong, code=code))
+        self.assertIn('--cluster: "/dev/stdout" is not a file', self.dice_run('measure', '--cluster', 'x.hpp', '-o', '/dev/stdout', code=2))
+        self.assertFalse((HOSTS.folder / 'ssh.log').exists(), 'before the run')
 
     def test_files_are_fetched(self):
         (FOLDER / 'own').mkdir()

@@ -1,5 +1,6 @@
 """Hosts that a deployment no longer has."""
 import json
+import re
 import unittest
 
 from cases import Case, HOSTS, NAMES, ONE, tearDownModule  # noqa: F401
@@ -59,6 +60,10 @@ class Leaving(Case):
         (HOSTS.folder / 'ssh.log').unlink()
         self.dice_run('measure', '-o', str(HOSTS.folder / 'profile.json'), packages=only_b)
         self.assertRegex((HOSTS.folder / 'ssh.log').read_text(), r'(?m)^a rsync --server --sender')
+        for another in only_b, HOSTS.packages('exchanged', b'x', names=['b', 'a']):  # built, but not deployed
+            (HOSTS.folder / 'ssh.log').unlink()
+            self.dice_run('bench', '--frames', '7', '-o', str(HOSTS.folder / 'bench'), packages=another)
+            self.assertEqual(re.findall('(?m)^(.*) rsync --server --sender', (HOSTS.folder / 'ssh.log').read_text()), ['a', 'a'])
         self.assertIn('"c" is not a host of numbers; its hosts are b, a', self.dice_run('start', '--from', 'c', code=2, packages=only_b))
         for name in NAMES:
             HOSTS.on(name, f'cd "{HOSTS.site}/numbers" && printf "rank 0\\nrank 1=b\\n" >ranks')

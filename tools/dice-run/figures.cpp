@@ -3,6 +3,7 @@
 #include "host_locks.hpp"
 #include "job.hpp"
 #include "job_log.hpp"
+#include "measured_cluster.hpp"
 #include "options.hpp"
 #include "scripts.hpp"
 #include "suitability.hpp"
@@ -152,10 +153,40 @@ int bench(const common_options& common, int frames, const std::string& folder) {
   return 0;
 }
 
-int measure(const common_options& common, const std::string& profile) {
+/// The content of a file of this machine, or "" if there is none.
+std::string text_of_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Writes the cluster of the profile in `profile_file`, and this profile with what only `before` has.
+void write_cluster(const std::string& cluster_file, const std::string& profile_file, const std::string& before) {
+  const auto measured = measured_cluster_of(text_of_file(profile_file), before);
+  std::vector<std::unique_ptr<dice::files::writer>> files;
+  for (const auto& [file, text] : {std::pair{&profile_file, &measured.profile}, {&cluster_file, &measured.header}}) {
+    files.push_back(std::make_unique<dice::files::writer>(*file));
+    files.back()->write(*text);
+  }
+  dice::files::commit_all(files);
+  for (const auto& note : measured.notes) report("note", note);
+  const auto profile_name = std::filesystem::path(profile_file).filename().string();
+  const auto lists = std::filesystem::path(cluster_file).parent_path() / "CMakeLists.txt";
+  if (text_of_file(lists).find(profile_name) == std::string::npos)
+    report("note", fmt::format("with {}, dice_add_network in CMakeLists.txt needs PROFILE {}", cluster_file, profile_file));
+}
+
+int measure(const common_options& common, const std::string& profile, const std::string& cluster) {
   const site s(common);
   const auto here = profile.empty() ? s.plan.name + ".profile.json" : profile;
   const auto file = there(s, "profile.json");
+  std::string before;
+  if (!cluster.empty() && !s.hosts->dry_run()) {  // better now than after the run
+    dice::files::require_writable(cluster);
+    for (const auto& name : {here, cluster})
+      if (dice::files::place_of(name).kind == dice::files::place::kinds::special)
+        throw usage_error(fmt::format("--cluster: {} is not a file; the header needs the profile in a file", quote(name)));
+    before = text_of_file(here);
+  }
   const auto page = run_and_fetch(s, {"--measure", file}, {{file, here}});
   if (s.hosts->dry_run()) return 0;
   if (const auto at = dice::files::place_of(here); at.kind == dice::files::place::kinds::special) {
@@ -164,6 +195,17 @@ int measure(const common_options& common, const std::string& profile) {
     return 0;
   }
   say(page);
+  if (!cluster.empty()) {
+    try {
+      write_cluster(cluster, here, before);
+    } catch (const run_error& e) {
+      auto messages = e.messages;
+      messages.push_back(fmt::format("{} is written, {} is as it was", here, cluster));
+      throw run_error(std::move(messages));
+    }
+    conclude(fmt::format("{}: the cluster with what was measured; {}: the profile that it needs\n", cluster, here));
+    return 0;
+  }
   conclude(fmt::format("{}: the profile; onnx2hpp MODEL --profile {} makes a header of it\n", here, sh_quote(here)));
   return 0;
 }
@@ -173,7 +215,7 @@ int measure(const common_options& common, const std::string& profile) {
 void add_figures(CLI::App& app, const common_options& common, int& exit_code) {
   struct options {
     int frames = 200;
-    std::string folder, profile;
+    std::string folder, profile, cluster;
   };
   const auto opts = std::make_shared<options>();
   auto* bench_command =
@@ -185,7 +227,11 @@ void add_figures(CLI::App& app, const common_options& common, int& exit_code) {
   bench_command->callback([&exit_code, &common, opts] { exit_code = bench(common, opts->frames, opts->folder); });
   auto* measure_command = app.add_subcommand("measure", "Measure all layers and links on the hosts, and fetch the profile");
   measure_command->add_option("-o,--output", opts->profile, "The profile (default: NAME.profile.json)")->type_name("FILE");
-  measure_command->callback([&exit_code, &common, opts] { exit_code = measure(common, opts->profile); });
+  measure_command
+      ->add_option("--cluster", opts->cluster,
+                   "Also write a header with the cluster `machines` as measured, for best_mapping")
+      ->type_name("FILE");
+  measure_command->callback([&exit_code, &common, opts] { exit_code = measure(common, opts->profile, opts->cluster); });
 }
 
 }  // namespace dice_run
