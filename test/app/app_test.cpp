@@ -104,7 +104,8 @@ TEST(agreed_options, say_what_ranks_were_given) {
   }));
   EXPECT_NE(without, with_it);
   EXPECT_EQ(first_difference({"--measure", "file"}, plain), difference("with --measure", "without --measure"));
-  EXPECT_EQ(first_difference({"--input", "-"}, plain), difference("with --input -", "without --input -"));
+  EXPECT_EQ(first_difference({"--input", "-"}, plain),
+            difference("with a stream of frames (--input -, --source)", "without a stream of frames (--input -, --source)"));
   const std::pair<const char*, const char*> printing[]{{"-h", "--help"},
                                                        {"--version", "--version"},
                                                        {"--plan", "--plan"},

@@ -86,13 +86,13 @@ TEST(rank_inputs, are_random_where_none_are_given) {
   EXPECT_EQ(viewed(1, plain).view.here(0), false);
   const viewed warms(0, [](app::options& o) { o.warmup = 9; });
   EXPECT_EQ(app::rank_inputs(warms.view).bytes(4), 9 * bytes);
-  const viewed streams(0, [](app::options& o) { o.inputs = {{0, "-"}}; });
+  const viewed streams(0, [](app::options& o) { o.inputs = {{{0, "-"}, app::named_input::kinds::standard}}; });
   app::rank_inputs stream(streams.view);
   EXPECT_EQ(stream.open(), "");
   EXPECT_EQ(stream.bytes(4), 0);
   EXPECT_EQ(stream.files(), std::vector<std::string>{"-"});
-  EXPECT_EQ(stream.form(), nullptr);
-  const viewed elsewhere(1, [](app::options& o) { o.inputs = {{0, "-"}}; });
+  EXPECT_TRUE(stream.streams());
+  const viewed elsewhere(1, [](app::options& o) { o.inputs = {{{0, "-"}, app::named_input::kinds::standard}}; });
   app::rank_inputs other(elsewhere.view);
   EXPECT_EQ(other.open(), "");
   EXPECT_TRUE(other.files().empty()) << "the stream is in rank 0";
@@ -101,7 +101,7 @@ TEST(rank_inputs, are_random_where_none_are_given) {
 TEST(rank_inputs, tell_all_ranks_what_is_given) {
   const file three("three", 3, 1), two_frames("two", 2, 1);
   const auto counts = [&](int rank, const std::string& path) {
-    const viewed given(rank, [&](app::options& o) { o.inputs = {{rank, path}}; });
+    const viewed given(rank, [&](app::options& o) { o.inputs = {{{rank, path}}}; });
     app::rank_inputs inputs(given.view);
     EXPECT_EQ(inputs.open(), "");
     EXPECT_EQ(inputs.bytes(4), 0);
@@ -137,10 +137,11 @@ TEST(rank_inputs, have_pictures_in_one_input) {
 
 TEST(rank_results, need_memory_for_what_is_kept) {
   const auto needed = [](int rank, auto set) {
-    const viewed v(rank, [&](app::options& o) {
+    viewed v(rank, [&](app::options& o) {
       o.frames = 10;
       set(o);
     });
+    v.view.streams = v.options.streams();
     return app::rank_results(v.view).bytes();
   };
   const auto one = [](app::options& o) { o.outputs = {{7, "o.npy"}}; };
@@ -150,7 +151,7 @@ TEST(rank_results, need_memory_for_what_is_kept) {
   EXPECT_EQ(needed(1, [](app::options& o) { o.top = {{-1, 1}}; }), 20 * bytes);
   for (const int rank : {0, 1})  // both ends of a block
     EXPECT_EQ(needed(rank, [&](app::options& o) { one(o), o.gather = true; }), 10 * bytes);
-  EXPECT_EQ(needed(1, [&](app::options& o) { one(o), o.inputs = {{0, "-"}}; }), 0);
+  EXPECT_EQ(needed(1, [&](app::options& o) { one(o), o.inputs = {{{0, "-"}, app::named_input::kinds::standard}}; }), 0);
 }
 
 TEST(rank_results, are_brought_to_who_holds_them) {
