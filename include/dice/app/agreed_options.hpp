@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dice/app/options.hpp"
+#include "dice/meta/enum_name.hpp"
 
 #include <cstdio>
 #include <string>
@@ -32,6 +33,13 @@ namespace dice::app {
   given(o.streams(), "a stream of frames (--input -, --source)");
   given(!o.sinks.empty(), "--results or --sink");
   given(!o.status().empty(), "--metrics, a stream or DICE_STATUS in the environment");
+  std::string decoded;
+  for (const auto& d : o.decoders) {
+    decoded += (decoded.empty() ? "" : " ") + std::string(meta::enum_name(d.as));
+    for (const int l : d.layers) decoded += " " + std::to_string(l);
+  }
+  number(!decoded.empty(), "--decode", "of output layers " + decoded);
+  number(!o.drawing.empty(), "--picture", "and --picture-every " + std::to_string(o.drawing_every));
   given(o.cuda_aware, "--cuda-aware");
   given(o.verify, "--verify");
   given(o.check_numbers, "--check-numbers");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dice/app/conflict.hpp"
+#include "dice/app/decode_options.hpp"
 #include "dice/app/option_values.hpp"
 #include "dice/app/options.hpp"
 #include "dice/app/result_options.hpp"
@@ -31,17 +32,6 @@
 namespace dice::app {
 
 namespace detail {
-
-enum class takes : unsigned char { nothing, value, perhaps };
-
-struct option {
-  std::string_view name;
-  takes how;
-  std::string_view value;  ///< its name in the help
-  bool repeatable;
-  std::string_view help;
-  void (*apply)(parsing&, std::string_view);
-};
 
 inline std::span<const option> option_table() {
   constexpr std::int64_t most = 1'000'000'000;
@@ -208,7 +198,7 @@ inline std::span<const option> option_table() {
              "print the K largest numbers of each output, or of one (of integers, the most frequent), for each frame (of a "
              "batch: for each of its pictures)",
              [](parsing& p, std::string_view v) { p.add_top(v); }},
-      option{"--labels", takes::value, "FILE", false, "names for --top, one per line",
+      option{"--labels", takes::value, "FILE", false, "names for --top and --decode, one per line",
              [](parsing& p, std::string_view v) { p.out.labels = v; }},
       option{"--json", takes::value, "FILE", false, "write speed, latency and the ranks' figures",
              [](parsing& p, std::string_view v) { p.out.json = v; }},
@@ -288,7 +278,13 @@ inline std::span<const option> option_table() {
       option{"--version", takes::nothing, "", false, "print the version of dice",
              [](parsing& p, std::string_view) { p.out.version = true; }},
   };
-  return table;
+  static const auto all = [] {
+    std::vector<option> out(table.begin(), table.end());
+    out.insert(std::find_if(out.begin(), out.end(), [](const option& o) { return o.name == "--gather"; }),
+               decode_table().begin(), decode_table().end());
+    return out;
+  }();
+  return all;
 }
 
 /// The option's name nearest to a mistyped one, or "".
@@ -300,7 +296,7 @@ inline std::string_view nearest_option(std::string_view wrong) {
 
 /// Refuses a file that is written and also read, or written twice. Throws runtime::usage_error.
 [[gnu::cold]] inline void require_different_files(const options& o) {
-  std::vector<std::string> reads{o.mapping, o.weights, o.packed, o.labels};
+  std::vector<std::string> reads{o.mapping, o.weights, o.packed, o.labels, o.priors};
   for (const auto& f : o.expected) reads.push_back(f.file);
   std::vector<files::use> uses;
   for (const auto& f : o.inputs) uses.push_back(input_use(f));
@@ -377,6 +373,7 @@ inline std::string_view nearest_option(std::string_view wrong) {
     found->apply(p, value);
   }
   if (out.prints()) return out;
+  if (const auto wrong = decode_mistake(program, out); !wrong.empty()) throw runtime::usage_error(wrong);
   if (const auto wrong = place_results(program.layers, out); !wrong.empty()) throw runtime::usage_error(wrong);
 
   const auto given = [&](std::string_view name) { return std::find(seen.begin(), seen.end(), name) != seen.end(); };
@@ -416,7 +413,7 @@ inline std::string_view nearest_option(std::string_view wrong) {
   }
   if (given("--tolerance") && out.expected.empty()) throw runtime::usage_error("--tolerance needs --expect FILE");
   if (given("--labels") && out.top.empty() && out.sinks.empty())
-    throw runtime::usage_error("--labels needs --top K or --results");
+    throw runtime::usage_error("--labels needs --top K, --results or --decode");
   if (const auto wrong = out.streams() ? stream_mistake(out) : ""; !wrong.empty()) throw runtime::usage_error(wrong);
   detail::require_different_files(out);
   if (out.explain) {

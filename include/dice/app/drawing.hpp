@@ -1,6 +1,7 @@
 // Boxes, labels and masks in pictures. Only with stb.
 #pragma once
 
+#include "dice/app/picture_boxes.hpp"
 #include "dice/app/rgb_picture.hpp"
 #include "dice/decode/box.hpp"
 #include "dice/decode/mask.hpp"
@@ -18,30 +19,13 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace dice::app {
 
-/// How a network's input lies in a picture that was resized for it: x, then y.
-using picture_axes = std::pair<frames::picture_axis, frames::picture_axis>;
-
 /// The axes of a picture that was stretched to an input of `width`×`height` pixels. For other ways, frames::axes_of.
 inline picture_axes stretched(const rgb_picture& picture, int width, int height) {
   return {{picture.width, width, width}, {picture.height, height, height}};
-}
-
-/// Boxes in pixels of the picture instead of the network's input.
-[[gnu::cold]] inline std::vector<decode::box> in_picture(std::vector<decode::box> boxes, const picture_axes& axes) {
-  const auto move = [](const frames::picture_axis& a, float& corner, float& size) {
-    corner = static_cast<float>(a.in_picture(corner));
-    size *= static_cast<float>(a.from) / static_cast<float>(a.scaled);
-  };
-  for (auto& b : boxes) {
-    move(axes.first, b.x, b.width);
-    move(axes.second, b.y, b.height);
-  }
-  return boxes;
 }
 
 /// The colour of a class: classes with near indices have colours far apart.

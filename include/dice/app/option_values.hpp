@@ -190,4 +190,16 @@ struct parsing {
   }
 };
 
+enum class takes : unsigned char { nothing, value, perhaps };
+
+/// An option of the command line.
+struct option {
+  std::string_view name;
+  takes how;
+  std::string_view value;  ///< its name in the help
+  bool repeatable;
+  std::string_view help;
+  void (*apply)(parsing&, std::string_view);
+};
+
 }  // namespace dice::app::detail

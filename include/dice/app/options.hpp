@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dice/channels/transport.hpp"
+#include "dice/decode/head.hpp"
 #include "dice/frames/picture_form.hpp"
 #include "dice/frames/pixels.hpp"
 #include "dice/job/status_reporter.hpp"
@@ -59,6 +60,13 @@ struct result_sink {
   result_form form = result_form::automatic;
 };
 
+/// Outputs whose results are decoded: one, or two of head::ssd.
+struct decoded_outputs {
+  std::vector<int> layers{};
+  decode::head as = decode::head::classes;
+  bool has(int layer) const { return std::find(layers.begin(), layers.end(), layer) != layers.end(); }
+};
+
 /// The K of --top for a graph output; layer -1: for all that have none of their own.
 struct output_top {
   int layer = -1, k = 0;
@@ -80,7 +88,12 @@ struct options {
   std::vector<named_file> outputs, expected;  ///< outputs: .npy files of all frames
   std::vector<named_form> forms;
   std::vector<result_sink> sinks;
-  std::vector<int> ranks;  ///< whose weights --pack writes; empty: all
+  std::vector<decoded_outputs> decoders;
+  decode::options decoding{};      ///< of all of them, without priors
+  std::string priors;              ///< their .npy file
+  std::string drawing;             ///< where pictures with boxes go; with %d: the number of the frame
+  std::int64_t drawing_every = 1;  ///< of so many frames, one gets a picture
+  std::vector<int> ranks;          ///< whose weights --pack writes; empty: all
   std::optional<std::uint64_t> random;
   std::optional<std::int64_t> frames;
   std::int64_t warmup = 0;
@@ -139,6 +152,16 @@ struct options {
   /// Whether records of the results of output `layer` are written as they leave.
   bool has_sink(int layer) const {
     return std::any_of(sinks.begin(), sinks.end(), [layer](const auto& s) { return s.layer == layer; });
+  }
+  /// What is decoded from graph output `layer`, perhaps with another one; null: nothing.
+  const decoded_outputs* decoder_of(int layer) const {
+    const auto at = std::find_if(decoders.begin(), decoders.end(), [layer](const auto& d) { return d.has(layer); });
+    return at == decoders.end() ? nullptr : &*at;
+  }
+  /// The file of frame `frame`'s picture.
+  std::string drawing_of(std::int64_t frame) const {
+    const auto at = drawing.find("%d");
+    return at == std::string::npos ? drawing : drawing.substr(0, at) + std::to_string(frame) + drawing.substr(at + 2);
   }
   /// How many numbers of graph output `layer` --top lists; 0: none.
   int top_of(int layer) const {

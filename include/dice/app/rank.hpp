@@ -149,6 +149,7 @@ class rank_job {
       for (const auto& u : used)
         if (u.writes) files::require_writable(u.path);
       warn(results_.read_names());
+      results_.read_priors();
     });
     job::record mine;
     mine.put(warning);
@@ -156,6 +157,7 @@ class rank_job {
     mine.put(inputs_.counts());
     mine.put(uses_text(used));
     mine.put(inputs_.streams());
+    mine.put(inputs_.sizes().text());
     std::vector<std::string> all;
     if (const auto first = me_.agree(error, mine.text(), all); !first.empty()) return refuse(first, 1);
     std::vector<std::pair<std::string, std::string>> uses;
@@ -179,6 +181,8 @@ class rank_job {
       if (rank_ == 0 && !warning.empty())
         text::print_error("dice: warning: " + me_.where_text(static_cast<int>(r), host) + " " + warning);
       given_.add(counts);
+      for (int skipped = 0; skipped < 2; ++skipped) in.get();
+      given_.sizes.add(in.get());
     }
     frames_ = options_.frames.value_or(std::max<std::int64_t>(given_.frames, 1));
     if (const auto wrong = view_.streams ? stream_mistake(options_) : no_stream_mistake(options_); !wrong.empty())

@@ -4,6 +4,7 @@
 #include "dice/app/input/files.hpp"
 #include "dice/app/input/live_inputs.hpp"
 #include "dice/app/input/video.hpp"
+#include "dice/app/picture_sizes.hpp"
 #include "dice/app/rank_view.hpp"
 #include "dice/files/error.hpp"
 #include "dice/frames/picture_form.hpp"
@@ -70,6 +71,20 @@ class rank_inputs {
       out.put(pictures.text());
     }
     return out.text();
+  }
+  /// Of the pictures of the first input here that has some.
+  picture_sizes sizes() const {
+    picture_sizes out;
+    const auto add = [&](int l, picture_sizes of) {
+      of.layer = l;
+      out.add(of.text());
+    };
+    for (const auto& [l, files] : files_)
+      if (auto of = files.sizes(); !of.sizes.empty()) add(l, std::move(of));
+    for (const auto& [l, stream] : live_.settings())
+      if (const auto& p = stream->pixels; p.format != frames::pixel_format::float32)
+        add(l, {.form = *stream->form, .sizes = {p.width, p.height}});
+    return out;
   }
   /// The files that are read; "-": standard input.
   std::vector<std::string> files() const {
@@ -169,6 +184,8 @@ struct given_frames {
   std::vector<std::string> pictures{};  ///< of the input that has them, whichever rank it is in
   std::size_t pictures_per_frame = 1;
   std::string mistake{};  ///< if inputs differ
+
+  picture_sizes sizes{};
 
   /// The pictures of frame `frame`; they repeat cyclically.
   std::span<const std::string> pictures_of(std::int64_t frame) const {

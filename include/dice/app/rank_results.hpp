@@ -2,12 +2,16 @@
 #pragma once
 
 #include "dice/app/counted_results.hpp"
+#include "dice/app/decode_options.hpp"
 #include "dice/app/live_results.hpp"
+#include "dice/app/output/decoded_results.hpp"
+#include "dice/app/output/destination.hpp"
 #include "dice/app/output/result_sinks.hpp"
 #include "dice/app/rank_inputs.hpp"
 #include "dice/app/rank_view.hpp"
 #include "dice/app/results.hpp"
 #include "dice/channels/channel.hpp"
+#include "dice/decode/head.hpp"
 #include "dice/files/error.hpp"
 #include "dice/frames/npy.hpp"
 #include "dice/frames/sink.hpp"
@@ -23,8 +27,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dice::app {
@@ -49,8 +55,10 @@ class rank_results {
     for (int l = 0; l < of_.layers(); ++l) {
       if (of_.options.labels.empty() || !(of_.lists(l) || of_.options.has_sink(l)) || !of_.holds(l)) continue;
       if (labels_.empty()) labels_ = read_labels(of_.options.labels);
-      if (const auto lacks = labels_lack(of_.program.layers, l, labels_); !lacks.empty())
-        warnings += (warnings.empty() ? "" : "; ") + lacks;
+      const auto* decoded = of_.options.decoder_of(l);
+      const auto lacks =
+          decoded ? labels_lack(of_.program.layers, *decoded, labels_) : labels_lack(of_.program.layers, l, labels_);
+      if (!lacks.empty()) warnings += (warnings.empty() ? "" : "; ") + lacks;
     }
     return warnings;
   }
@@ -63,10 +71,26 @@ class rank_results {
     return out;
   }
 
+  /// Reads the prior boxes of --priors. Throws std::runtime_error.
+  void read_priors() {
+    const auto& o = of_.options;
+    for (const auto& d : o.decoders) {
+      if (d.as != decode::head::ssd || o.priors.empty() || !of_.here(d.layers[0])) continue;
+      const auto all = frames::read_frames(o.priors, dice::tensor::shape{1, 4}, "--priors");
+      priors_.assign(all.data(), all.data() + all.size());
+      auto how = decoding_of(of_.program.layers, o);
+      how.priors = priors_;
+      if (const auto wrong = decode::what_is_wrong(d.as, types_of(of_.program.layers, d), how); !wrong.empty())
+        throw files::error("--priors '" + o.priors + "': " + wrong);
+    }
+  }
+
   /// Prepares for a run of `frames` frames, of which the files have `given`. Throws files::error.
   void begin(std::int64_t frames, std::int64_t given) {
     for (const auto& to : of_.options.sinks)
       if (of_.here(to.layer)) open(to);
+    for (const auto& d : of_.options.decoders)
+      if (of_.here(d.layers[0])) decode(d);
     for (int l = 0; l < of_.layers(); ++l) {
       if (streams()) {
         if (of_.collects(l) && of_.here(l)) follow(l);
@@ -80,10 +104,18 @@ class rank_results {
   frames::tensor_sink& kept() { return sink_; }
   /// Where results go that are then for `next`: through the sinks, if there are any. `end` is waken when they have room.
   frames::sink& through(frames::sink& next, const given_frames& given, channels::endpoint& end) {
-    if (sinks_.empty()) return next;
-    sinks_.begin(
-        next, [&given](std::int64_t frame) { return given.pictures_of(frame); }, [&end] { end.wake(); });
-    return sinks_;
+    frames::sink* to = &next;
+    const auto pictures = [&given](std::int64_t frame) { return given.pictures_of(frame); };
+    const auto wake = [&end] { end.wake(); };
+    if (!sinks_.empty()) {
+      sinks_.begin(*to, pictures, wake);
+      to = &sinks_;
+    }
+    if (!decoded_.empty()) {
+      decoded_.begin(*to, pictures, given.sizes, wake, nullptr);
+      to = &decoded_;
+    }
+    return *to;
   }
   /// Takes each result of a stream as it comes.
   frames::sink& live() { return live_; }
@@ -106,6 +138,7 @@ class rank_results {
   /// Calls then(f) with functions that write files; each may throw files::error.
   template <class Then> void write(Then then) {
     then([&] { sinks_.finish(); });
+    then([&] { decoded_.finish(); });
     if (streams()) return then([&] { live_.finish(); });
     for (const auto& f : of_.options.outputs)
       if (of_.holds(f.layer)) then([&] { frames::write_npy(f.file, sink_.result(f.layer), of_.layer(f.layer).number); });
@@ -143,12 +176,31 @@ class rank_results {
                            std::string(result_words[static_cast<std::size_t>(to.form)]) +
                            "; write them to --output FILE or --sink 'COMMAND', or choose --results json");
     }
+    if (of_.options.decoder_of(to.layer)) return;  // decode() opens it
     const auto& about = of_.layer(to.layer);
     constexpr int some = 5;
     const auto longest = static_cast<int>(std::min<std::int64_t>(numbers_of_row(of_.program.layers, to.layer), some));
     const int wanted = of_.options.top_of(to.layer), k = wanted > 0 ? wanted : longest;
     sinks_.add(to.layer, to, {to.form, top_list_of(of_.program.layers, to.layer, k, labels_), about.output, about.number},
                static_cast<std::size_t>(of_.in_flight()));
+  }
+
+  /// Decodes results of this rank. Throws files::error, std::runtime_error.
+  [[gnu::cold]] void decode(const decoded_outputs& of) {
+    const auto& network = of_.program.layers;
+    decoder d{of.as, of.layers, types_of(network, of), decoding_of(network, of_.options)};
+    d.how.priors = priors_;
+    const auto outputs = static_cast<std::size_t>(
+        std::count_if(network.layers.begin(), network.layers.end(), [](const auto& l) { return l.is_output; }));
+    if (outputs > of.layers.size())
+      for (const int l : of.layers) d.name += (d.name.empty() ? "" : ",") + of_.name(l);
+    d.labels = labels_;
+    for (const auto& to : of_.options.sinks)
+      if (to.layer == of.layers[0]) {
+        d.form = to.form;
+        d.to = std::make_unique<destination>(to, static_cast<std::size_t>(of_.in_flight()));
+      }
+    decoded_.add(std::move(d));
   }
 
   bool streams() const { return of_.streams; }
@@ -178,6 +230,8 @@ class rank_results {
   frames::tensor_sink sink_;
   live_results live_{sink_};
   result_sinks sinks_;
+  std::vector<float> priors_;
+  decoded_results decoded_;
 };
 
 }  // namespace dice::app

@@ -130,6 +130,17 @@ inline std::int64_t numbers_of_row(const graph::network_view& network, int l) {
   return out;
 }
 
+/// How a line about row `r` of the `rows` of frame `frame` begins, whose pictures are `pictures`, if any: "frame 0:", or
+/// "frame 0 (cat.jpg) scores:" for an output of this name; of a batch, "frame 0 [1] (dog.jpg):" for its second row.
+[[gnu::cold]] inline std::string line_start(std::int64_t frame, std::size_t r, std::size_t rows,
+                                            std::span<const std::string> pictures, const std::string& name) {
+  std::string of;
+  for (std::size_t p = 0; p < pictures.size(); ++p)
+    if (!pictures[p].empty() && (rows == 1 || p == r)) of += (of.empty() ? "" : ", ") + pictures[p];
+  return "frame " + std::to_string(frame) + (rows > 1 ? " [" + std::to_string(r) + "]" : "") +
+         (of.empty() ? "" : " (" + text::shown(of) + ")") + (name.empty() ? "" : " " + text::shown(name)) + ":";
+}
+
 /// How --top lists an output.
 struct top_list {
   std::string name;  ///< of the output, or "" if it is the only one
@@ -139,18 +150,13 @@ struct top_list {
   bool counts = false;  ///< of integers, it lists the most frequent
 
   /// The lines of frame `frame`, whose `elements` numbers are at `x` and whose pictures are `pictures`, if any: "frame 0: 7
-  /// seven 9.81", or "frame 0 (cat.jpg) scores: …"; of a batch, "frame 0 [1] (dog.jpg): …" for its second row.
+  /// seven 9.81".
   [[gnu::cold]] std::string lines(std::int64_t frame, const float* x, std::size_t elements,
                                   std::span<const std::string> pictures = {}) const {
     std::string out;
-    for (std::size_t r = 0; r < rows; ++r) {
-      std::string of;
-      for (std::size_t p = 0; p < pictures.size(); ++p)
-        if (!pictures[p].empty() && (rows == 1 || p == r)) of += (of.empty() ? "" : ", ") + pictures[p];
-      out += "frame " + std::to_string(frame) + (rows > 1 ? " [" + std::to_string(r) + "]" : "") +
-             (of.empty() ? "" : " (" + text::shown(of) + ")") + (name.empty() ? "" : " " + text::shown(name)) + ":" +
+    for (std::size_t r = 0; r < rows; ++r)
+      out += line_start(frame, r, rows, pictures, name) +
              (counts ? most_frequent_text : largest_text)(x + r * (elements / rows), elements / rows, k, labels) + "\n";
-    }
     return out;
   }
   /// The numbers of a row as JSON: [{"index": 7, "label": "seven", "value": 9.81}], or of integers [{"value": 15, "label":

@@ -3,6 +3,7 @@
 
 #include "dice/app/input/frame_check.hpp"
 #include "dice/app/options.hpp"
+#include "dice/app/picture_sizes.hpp"
 #include "dice/files/error.hpp"
 #include "dice/frames/npy.hpp"
 #include "dice/frames/picture_form.hpp"
@@ -90,6 +91,14 @@ class input_files {
     return out;
   }
 
+  /// Their sizes, and the form of the input, if there are pictures.
+  picture_sizes sizes() const {
+    if (!form_) return {};
+    picture_sizes out{.form = *form_, .per_frame = per_frame_};
+    for (const auto& s : samples_) out.sizes.insert(out.sizes.end(), {s.width, s.height});
+    return out;
+  }
+
   /// Writes frame `frame` of frames() to `to`. Throws files::error.
   void read(std::int64_t frame, float* to) {
     for (std::int64_t i = 0; i < per_frame_; ++i, to += elements_) {
@@ -112,7 +121,8 @@ class input_files {
  private:
   struct sample {
     const float* numbers = nullptr;  ///< null: not read yet
-    std::string picture;             ///< its file
+    std::string picture{};           ///< its file
+    int width = 0, height = 0;       ///< of the picture
   };
 
   /// Whether `path` is a file of this kind: S_IFREG, S_IFDIR.
@@ -148,7 +158,7 @@ class input_files {
     }
     const auto all = mapped_.emplace_back(path, one_, what_, type_).numbers();
     for (std::size_t at = 0; at < all.size(); at += static_cast<std::size_t>(elements_))
-      samples_.push_back({all.data() + at, {}});
+      samples_.push_back({all.data() + at});
     // Looks at the first frames until one shows what they are, but does not read the whole file for that.
     const auto one = static_cast<std::size_t>(one_.elements()), enough = std::min(all.size(), one * most_looked_at);
     for (std::size_t at = 0; at < enough && !check_.done(); at += one)
@@ -157,8 +167,8 @@ class input_files {
   void add_picture(const std::string& path) {
 #ifdef DICE_WITH_PICTURES
     if (!form_) form_ = frames::form_of(one_, what_, options_.picture, type_);
-    check_picture(path, *form_);
-    samples_.push_back({nullptr, path});
+    const auto [width, height] = check_picture(path, *form_);
+    samples_.push_back({nullptr, path, width, height});
 #else
     throw files::error(
         "'" + path +

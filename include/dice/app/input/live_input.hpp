@@ -112,6 +112,7 @@ class live_input {
   }
 
   std::string name() const { return settings_.from.name(); }
+  const live_settings& settings() const { return settings_; }
 
   bool ready() {
     const std::lock_guard lock(mutex_);

@@ -25,6 +25,12 @@ class live_inputs final : public frames::source {
     streams_[layer] = {std::move(input), std::move(from)};
   }
   bool empty() const { return streams_.empty(); }
+  /// What the streams are, by graph input.
+  std::map<int, const live_settings*> settings() const {
+    std::map<int, const live_settings*> out;
+    for (const auto& [layer, s] : streams_) out[layer] = &s.from->settings();
+    return out;
+  }
   /// Begins to read at most `most` frames of each stream.
   void start(std::int64_t most, channels::endpoint& end) {
     for (auto& [layer, s] : streams_) s.from->start(most, end);

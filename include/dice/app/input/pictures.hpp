@@ -15,6 +15,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace dice::app {
 
@@ -117,12 +118,13 @@ struct picture_file {
 
 }  // namespace detail
 
-/// Looks at the header of a JPEG or PNG file that is to be read in form `f`. Throws files::error.
-[[gnu::cold]] inline void check_picture(const std::string& path, const frames::picture_form& f) {
+/// Looks at the header of a JPEG or PNG file that is to be read in form `f`. Returns width and height. Throws files::error.
+[[gnu::cold]] inline std::pair<int, int> check_picture(const std::string& path, const frames::picture_form& f) {
   detail::picture_file file{.path = path};
   int channels = 0;
   const bool known = ::stbi_info(path.c_str(), &file.width, &file.height, &channels);
   detail::check_size(file, known, f);
+  return {file.width, file.height};
 }
 
 /// Reads a JPEG or PNG file in form `f` to `to`, f.elements() numbers: colours become grey, or grey ones colours, as the

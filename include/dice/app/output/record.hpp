@@ -33,6 +33,21 @@ inline std::string time_text(std::int64_t since_1970) {
   return text;
 }
 
+/// How a line of JSON about row `r` of the `rows` of frame `frame` begins, which came as `when` says, and is of `pictures`,
+/// if it has any. `name`: of the output, or "" if it is the only one.
+[[gnu::cold]] inline text::json_object json_start(std::int64_t frame, const frames::frame_stamp& when, std::size_t r,
+                                                  std::size_t rows, std::span<const std::string> pictures,
+                                                  const std::string& name) {
+  text::json_object line;
+  line.add("frame", frame).add("source_frame", when.number).add("time", time_text(when.time));
+  line.add("latency_ms", static_cast<double>(meta::now() - when.steady) * 1e-6);
+  if (!name.empty()) line.add("output", name);
+  if (rows > 1) line.add("picture", r);
+  const auto file = pictures.size() == rows ? pictures[r] : pictures.size() == 1 ? pictures[0] : std::string();
+  if (!file.empty()) line.add("file", file);
+  return line;
+}
+
 /// How an output's results become records.
 struct record_form {
   result_form form = result_form::json;
@@ -59,14 +74,8 @@ struct record_form {
   std::string json_lines(std::int64_t frame, const frames::frame_stamp& when, const float* x, std::size_t elements,
                          std::span<const std::string> pictures) const {
     std::string out;
-    const double latency = static_cast<double>(meta::now() - when.steady) * 1e-6;
     for (std::size_t r = 0; r < top.rows; ++r) {
-      text::json_object line;
-      line.add("frame", frame).add("source_frame", when.number).add("time", time_text(when.time)).add("latency_ms", latency);
-      if (!top.name.empty()) line.add("output", top.name);
-      if (top.rows > 1) line.add("picture", r);
-      const auto file = pictures.size() == top.rows ? pictures[r] : pictures.size() == 1 ? pictures[0] : std::string();
-      if (!file.empty()) line.add("file", file);
+      auto line = json_start(frame, when, r, top.rows, pictures, top.name);
       const auto row = elements / top.rows;
       line.add("top", text::json_text{top.json(x + r * row, row)});
       out += line.json() + "\n";

@@ -1,0 +1,145 @@
+// What --decode makes of results, without running anything.
+#include "dice/app/output/decoded_results.hpp"
+
+#include "dice/app/picture_boxes.hpp"
+#include "dice/app/picture_sizes.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace dice;
+using decode::box;
+using decode::head;
+
+namespace {
+
+constexpr frames::picture_form square{.channels = 3, .height = 100, .width = 100, .fit = frames::fit_mode::letterbox};
+
+/// Where results go after they are decoded; counts them.
+struct counting final : frames::sink {
+  int taken = 0;
+  void take(int, std::int64_t, const std::byte*, const tensor::type&) override { ++taken; }
+};
+
+/// Decoded results whose records go to a file.
+struct decoded {
+  static inline int made = 0;
+  std::string path = (std::filesystem::path(testing::TempDir()) /
+                      ("dice_decoded_" + std::to_string(::getpid()) + "_" + std::to_string(made++)))
+                         .string();
+  app::decoded_results results;
+  counting next;
+  std::vector<std::pair<std::int64_t, std::vector<app::finding>>> heard;
+
+  decoded(head as, std::vector<int> layers, std::vector<tensor::type> types, const app::picture_sizes& sizes,
+          app::result_form form = app::result_form::top, decode::options how = {}) {
+    app::decoder d{as, std::move(layers), std::move(types), std::move(how)};
+    d.labels = {"cat", "dog"};
+    d.form = form;
+    d.to = std::make_unique<app::destination>(app::result_sink{0, app::result_sink::kinds::file, path, form}, 99);
+    results.add(std::move(d));
+    results.begin(
+        next, [](std::int64_t) { return std::span<const std::string>(); }, sizes, [] {},
+        [this](std::int64_t frame, std::vector<app::finding> found) { heard.emplace_back(frame, std::move(found)); });
+  }
+  decoded(const decoded&) = delete;
+  ~decoded() { std::filesystem::remove(path); }
+
+  void take(int layer, std::int64_t frame, const std::vector<float>& numbers, const tensor::type& as) {
+    results.stamp(frame, {.time = 0, .steady = meta::now(), .number = frame});
+    results.take(layer, frame, reinterpret_cast<const std::byte*>(numbers.data()), as);
+  }
+  std::string text() {
+    results.finish();
+    std::ifstream in(path);
+    std::stringstream out;
+    out << in.rdbuf();
+    return out.str();
+  }
+};
+
+}  // namespace
+
+TEST(picture_boxes, end_at_the_edges_of_the_picture) {
+  const auto clip = [](box b) { return app::clipped({b}, 20, 10); };
+  EXPECT_EQ(clip({1, 2, 3, 4, 1, 7}), (std::vector<box>{{1, 2, 3, 4, 1, 7}}));
+  EXPECT_EQ(clip({-1, -2, 3, 4, 1, 0}), (std::vector<box>{{0, 0, 2, 2, 1, 0}}));
+  EXPECT_EQ(clip({18, 9, 3, 4, 1, 0}), (std::vector<box>{{18, 9, 2, 1, 1, 0}}));
+  EXPECT_EQ(clip({-5, -5, 100, 100, 1, 0}), (std::vector<box>{{0, 0, 20, 10, 1, 0}}));
+  EXPECT_EQ(clip({5, 5, 0, 0, 1, 0}).size(), 1u);
+  for (const box outside : {box{-3, 2, 3, 4, 1, 0}, {20, 2, 3, 4, 1, 0}, {2, -4, 3, 4, 1, 0}, {2, 10, 3, 4, 1, 0}})
+    EXPECT_TRUE(clip(outside).empty());
+}
+
+TEST(picture_sizes, of_the_first_input_that_has_pictures) {
+  app::picture_sizes all;
+  EXPECT_FALSE(all.axes(0));
+  all.add(all.text());
+  EXPECT_EQ(all.layer, -1);
+  all.add(app::picture_sizes{.layer = 5, .form = square, .sizes = {10, 20}}.text());
+  all.add(app::picture_sizes{.layer = 2, .form = square, .per_frame = 2, .sizes = {200, 100, 0, 0, 50, 100, 30, 30}}.text());
+  all.add(app::picture_sizes{.layer = 3, .form = square, .sizes = {7, 7}}.text());
+  EXPECT_EQ(all.layer, 2);
+  EXPECT_EQ(all.axes(0, 0)->first.from, 200);
+  EXPECT_EQ(all.axes(0, 0)->second.margin(), 25);
+  EXPECT_FALSE(all.axes(0, 1)) << "numbers";
+  EXPECT_EQ(all.axes(1, 0)->second.from, 100);
+  EXPECT_EQ(all.axes(3, 1)->first.from, 30) << "they repeat";
+}
+
+TEST(decoded_results, of_batches) {
+  // Of two pictures, 200×100 pixels and unknown; corners, score, class.
+  const app::picture_sizes sizes{.layer = 0, .form = square, .per_frame = 2, .sizes = {200, 100, 0, 0}};
+  const tensor::type type{2, 2, 6};
+  decoded d(head::yolov10, {3}, {type}, sizes);
+  const std::vector<float> x{10, 35, 30, 40, 0.5f, 1, 0, 0, 9, 9, 0.1f, 0, 10, 35, 30, 40, 0.75f, 0, 1, 2, 3, 4, 0.6f, 2};
+  d.take(3, 7, x, type);
+  d.take(8, 7, x, type);  // another output
+  EXPECT_EQ(d.next.taken, 2);
+  ASSERT_EQ(d.heard.size(), 1u);
+  EXPECT_EQ(d.heard[0].second[0].boxes, (std::vector<box>{{20, 20, 40, 10, 0.5f, 1}}));
+  EXPECT_EQ(d.text(),
+            "frame 7 [0]: dog 0.50 at 20, 20, 40×10\n"
+            "frame 7 [1]: cat 0.75 at 10, 35, 20×5; class 2 0.60 at 1, 2, 2×2\n");
+}
+
+TEST(decoded_results, of_two_outputs_whose_frames_come_apart) {
+  const tensor::type corners{1, 1, 4}, scores{1, 1, 2};
+  decoded d(head::ssd, {3, 4}, {corners, scores}, {}, app::result_form::top, {.width = 10, .height = 10});
+  d.take(3, 0, {0.1f, 0.1f, 0.2f, 0.3f}, corners);
+  d.take(3, 1, {0.4f, 0.4f, 0.5f, 0.5f}, corners);
+  EXPECT_TRUE(d.heard.empty());
+  d.take(4, 0, {0.1f, 0.9f}, scores);
+  d.take(4, 1, {0.4f, 0.6f}, scores);
+  d.take(4, 2, {0.4f, 0.6f}, scores);
+  d.take(3, 2, {0, 0, 1, 1}, corners);
+  EXPECT_EQ(d.text(), "frame 0: cat 0.90 at 1, 1, 1×2\nframe 1: cat 0.60 at 4, 4, 1×1\nframe 2: cat 0.60 at 0, 0, 10×10\n");
+}
+
+TEST(decoded_results, of_masks) {
+  const tensor::type type(tensor::shape{1, 2, 3}, tensor::number::int64);
+  const std::vector<float> x{0, 0, 1, 1, 300, -5};
+  decoded raw(head::mask, {0}, {type}, {}, app::result_form::raw), text(head::mask, {0}, {type}, {});
+  raw.take(0, 0, x, {1, 2, 3});
+  EXPECT_EQ(raw.text(), std::string("\0\0\1\1\xff\xff", 6)) << "255: none, or no byte";
+  text.take(0, 0, x, {1, 2, 3});
+  EXPECT_EQ(text.text(), "frame 0: cat 33.3 %, dog 33.3 %, class 300 16.7 %\n");
+  decoded json(head::mask, {0}, {type}, {}, app::result_form::json);
+  json.take(0, 0, x, {1, 2, 3});
+  const auto line = json.text();
+  EXPECT_NE(line.find(R"("mask": {"width": 3, "height": 2, "classes": [{"class": 0, "label": "cat", "pixels": 2}, )"
+                      R"({"class": 1, "label": "dog", "pixels": 2}, {"class": 300, "pixels": 1}], )"
+                      R"("runs": [[0, 2], [1, 2], [300, 1], [-1, 1]]}, "dropped": 1})"),
+            line.npos)
+      << line;
+}
