@@ -6,16 +6,17 @@ HEADS is heads_app; PICTURES is `pictures` if programs read them.  MPIRUN names 
 import json
 import os
 import pathlib
-import subprocess
+import struct
 import sys
 import unittest
+import zlib
 
 import numpy as np
 
 import test_input
-from test_input import MPIRUN, Case, write_png
+from test_input import Case, write_png
 
-sys.path += [str(test_input.HERE.parent / "decode"), str(test_input.HERE / "heads")]
+sys.path += [str(test_input.HERE.parent / "decode")]
 import compare
 import reference
 
@@ -290,6 +291,147 @@ class Places(Heads):
             done = self.run_heads("--input", "clip.mp4", "--fit", fit, "--decode", "steady=yolov8", "--results", "steady=json", mapping=mapping, env=path)
             self.assert_done(done)
             self.check(self.lines(done.stdout)[0], (size, fit, wanted))
+
+
+class Pictures(Heads):
+    """Boxes and masks drawn into the frames' pictures."""
+
+    def setUp(self):
+        super().setUp()
+        if not READS_PICTURES:
+            self.skipTest("programs read no pictures")
+
+    def read_png(self, name):
+        """A PNG of 8 bits and three channels, as stb writes it: any filter, one or more chunks."""
+        data, at, packed = (self.folder / name).read_bytes(), 8, b""
+        while at < len(data):
+            length, kind = struct.unpack(">I4s", data[at:at + 8])
+            body = data[at + 8:at + 8 + length]
+            if kind == b"IHDR":
+                width, height, depth, colour = struct.unpack(">IIBB", body[:10])
+                self.assertEqual((depth, colour), (8, 2))
+            packed += body if kind == b"IDAT" else b""
+            at += 12 + length
+        rows = np.frombuffer(zlib.decompress(packed), np.uint8).reshape(height, 1 + 3 * width)
+        out = np.zeros((height, 3 * width), np.int32)
+        for y in range(height):
+            above = out[y - 1] if y else np.zeros(3 * width, np.int32)
+            for x in range(3 * width):
+                a, b, c = (out[y, x - 3] if x >= 3 else 0), above[x], (above[x - 3] if x >= 3 else 0)
+                nearest = min((abs(b - c), 0, a), (abs(a - c), 1, b), (abs(a + b - 2 * c), 2, c))[2]
+                out[y, x] = (rows[y, 1 + x] + [0, a, b, (a + b) // 2, nearest][rows[y, 0]]) & 255
+        return out.reshape(height, width, 3)
+
+    def check_boxes(self, picture, boxes, background):
+        """The lines are where the boxes are, one colour for each class; far from boxes and labels, the picture is as it was."""
+        colours = {}
+        for index, _, x, y, w, h in boxes:
+            left, top, right, bottom = round(x), round(y), round(x + w), round(y + h)
+            for where in (bottom - 1, (left + right) // 2), ((top + bottom) // 2, left), ((top + bottom) // 2, right - 1):
+                colours.setdefault(index, set()).add(tuple(picture[where]))
+        self.assertTrue(all(len(c) == 1 for c in colours.values()), colours)
+        self.assertEqual(len(set.union(*colours.values())), len(colours))
+        self.assertFalse(set.union(*colours.values()) & {background})
+        far = np.ones(picture.shape[:2], bool)
+        for _, _, x, y, w, h in boxes:
+            far[max(0, int(y) - 14):int(y + h) + 14] = False
+        self.assertTrue((picture[far] == background).all())
+        self.assertGreater(far.sum(), 0)
+
+    # A picture large enough for labels beside boxes: five times the input.
+    LARGE = (200, 120), "stretch", moved((5, 0), (5, 0), 200, 120)
+
+    def test_boxes_in_a_file(self):
+        size, fit, wanted = self.LARGE
+        write_png(self.folder / "a.png", np.full(size[::-1], 77, np.uint8))
+        for mapping, by in self.ranks():
+            done = self.run_heads("--input", "a.png", "--fit", fit, "--decode", "steady=yolov8", "--picture", "out.png", mapping=mapping, by=by)
+            self.assert_done(done)
+            self.check_boxes(self.read_png("out.png"), wanted, (77, 77, 77))
+            (self.folder / "out.png").unlink()
+
+    def test_boxes_in_a_stream(self):
+        """Of every second frame; each has its number as its colour."""
+        size, fit, wanted = self.LARGE
+        frames = np.zeros((5, *size[::-1], 3), np.uint8) + np.arange(10, 60, 10, np.uint8)[:, None, None, None]
+        (self.folder / "raw").write_bytes(frames.tobytes())
+        for mapping, by in self.ranks():
+            done = self.run_heads("--source", "for i in 0 1 2 3 4; do tail -c +$((i * 72000 + 1)) raw | head -c 72000; sleep 0.15; done",
+                                  "--frames-as", "rgb24:200x120", "--fit", fit, "--decode", "steady=yolov8", "--picture", "out%d.png", "--picture-every", 2,
+                                  mapping=mapping, by=by)
+            self.assert_done(done)
+            self.assertEqual(sorted(p.name for p in self.folder.glob("out*")), ["out0.png", "out2.png", "out4.png"], done)
+            for k in 0, 2, 4:
+                self.check_boxes(self.read_png(f"out{k}.png"), wanted, (10 * k + 10,) * 3)
+                (self.folder / f"out{k}.png").unlink()
+            self.assertEqual(done.stdout.count(b"frame "), 5)
+
+    def test_many_boxes_and_none(self):
+        """More than there are places for letters, from the other rank; and frames in which nothing is found."""
+        rng = np.random.default_rng(5)
+        frames = np.zeros((6, *SIZE), np.float32)
+        for k in range(0, 6, 2):
+            boxes = np.concatenate([rng.uniform(0, 40, (60, 2)), rng.uniform(1, 9, (60, 2)), rng.uniform(0.3, 1, (60, 3))], 1)
+            frames[k].reshape(-1)[:420] = boxes.T.reshape(-1)
+        np.save(self.folder / "in.npy", frames)
+        seen = {}
+        for mapping, by in self.ranks():
+            done = self.run_heads("--input", "in.npy", "--decode", "yolov8=yolov8", "--iou-threshold", 1, "--picture", "out%d.png", mapping=mapping, by=by)
+            self.assert_done(done)
+            for k in range(6):
+                seen.setdefault(k, self.read_png(f"out{k}.png").tolist())
+                self.assertEqual(self.read_png(f"out{k}.png").tolist(), seen[k], (mapping, by))
+                (self.folder / f"out{k}.png").unlink()
+        self.assertEqual(seen[1], seen[3])
+        self.assertNotEqual(seen[0], seen[2])
+
+    def test_a_mask(self):
+        """Rows of the mask: two of class 1, then class 2, and nothing else; from numbers without a picture."""
+        frames = np.zeros((1, *SIZE), np.float32)
+        mask = np.zeros((3, 12, 20), np.float32)
+        mask[0], mask[1, :2], mask[2, 2:4] = 0.5, 1, 1
+        frames.reshape(-1)[:720] = mask.reshape(-1)
+        np.save(self.folder / "in.npy", frames)
+        done = self.run_heads("--input", "in.npy", "--decode", "mask=mask", "--picture", "out.png", "--mean", 0, "--std", 1)
+        self.assert_done(done)
+        plain, drawn = np.round(frames[0].transpose(1, 2, 0) * 255), self.read_png("out.png")
+        changed = (drawn != plain).any(2)
+        self.assertTrue(changed[:8].all() and not changed[8:].any())
+        for mapping in TWO:
+            self.assert_fails(self.run_heads("--input", "in.npy", "--decode", "mask=mask", "--picture", "out.png", mapping=mapping), 2,
+                              "a mask can be drawn only by the rank that has the picture", "write the mask with --results json")
+
+    def test_slow_drawing_skips_pictures(self):
+        """Of a stream; the last picture is there, of some frame.  Of files, all are drawn."""
+        (self.folder / "raw").write_bytes(bytes(range(250)) * (30 * 3 * 400 * 240 // 250))
+        for mapping in [None, *TWO]:
+            done = self.run_heads("--source", "cat raw", "--frames-as", "rgb24:400x240", "--decode", "steady=yolov8", "--picture", "out.png", mapping=mapping)
+            self.assert_done(done)
+            self.assertRegex(done.stderr.decode(), r"warning: (rank \d \()?host \S+: --picture: \d+ pictures could not be drawn and written as fast as frames came; draw fewer")
+            self.assertEqual(self.read_png("out.png").shape, (240, 400, 3))
+        write_png(self.folder / "a.png", np.full((240, 400), 9, np.uint8))
+        done = self.run_heads("--input", "a.png", "--frames", 12, "--decode", "steady=yolov8", "--picture", "all%d.jpg")
+        self.assert_done(done)
+        self.assertEqual(len(list(self.folder.glob("all*.jpg"))), 12)
+        self.assertNotIn("warning", done.stderr.decode())
+
+    def test_refusals(self):
+        write_png(self.folder / "a1.png", np.full((24, 40), 9, np.uint8))
+        steady = ["--decode", "steady=yolov8"]
+        for arguments, code, text in [
+                (["--picture", "a.png"], 2, "--picture needs --decode"),
+                ([*steady, "--picture-every", 2], 2, "--picture-every needs --picture FILE"),
+                ([*steady, "--picture", "a.gif"], 2, "--picture 'a.gif': the name must end in .jpg, .jpeg or .png"),
+                ([*steady, "--picture", "a%s.png"], 2, "% stands only for the frame's number, as %d, once"),
+                ([*steady, "--picture", "%d%d.png"], 2, "% stands only for the frame's number, as %d, once"),
+                ([*steady, "--picture", "a.png", "--picture-every", 0], 2, "'0' is not a whole number from 1"),
+                (["--decode", "classes=classes", "--picture", "a.png"], 2, "nothing is to be drawn; give --decode with a mask or a detector"),
+                ([*steady, "--decode", "mask=mask", "--picture", "a.png"], 2, "several outputs have boxes or masks; decode only one"),
+                ([*steady, "--picture", "no/a.png"], 1, "'no/a.png' cannot be written"),
+                ([*steady, "--picture", "a.png", "--labels", "no"], 1, "labels file 'no' cannot be opened"),
+                ([*steady, "--picture", "./a1.png"], 2, "would be overwritten"),
+                ([*steady, "--picture", "a%d.png", "--frames", 3], 1, "'a1.png' is read by this run and would be overwritten; name another file for --picture")]:
+            self.assert_fails(self.run_heads("--input", "a1.png", *arguments), code, text)
 
 
 if __name__ == "__main__":

@@ -54,6 +54,7 @@ TEST(paths, of_letters_have_slots_for_what_ranks_say) {
     EXPECT_EQ(slots(kind::credit), only(path.from == 3 && path.to == 0, 4));
     EXPECT_EQ(slots(kind::stamp), only(path.from == 0 && path.to == 3, 4));
     EXPECT_EQ(slots(kind::health), only(path.to == 0, 3));
+    EXPECT_EQ(slots(kind::note), only(path.from == 3 && path.to == 0, 8));
     EXPECT_EQ(slots(kind::notice), (std::pair{3, 2}));
     EXPECT_EQ(slots(kind::question), (std::pair{1, 1}));
     EXPECT_EQ(slots(kind::answer), (std::pair{2, 1}));

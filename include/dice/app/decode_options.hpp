@@ -128,7 +128,7 @@ inline std::span<const option> decode_table() {
 }
 
 /// What is wrong with --picture, or "".
-[[gnu::cold]] inline std::string drawing_mistake(const runtime::program& program, const options& o) {
+[[gnu::cold]] inline std::string drawing_mistake([[maybe_unused]] const runtime::program& program, const options& o) {
   if (o.drawing.empty()) return o.drawing_every == 1 ? "" : "--picture-every needs --picture FILE";
 #ifndef DICE_WITH_PICTURES
   return "--picture: this program was built without dice::pictures; install libstb-dev where it is built";

@@ -128,7 +128,7 @@ struct options {
   /// The files that it writes.
   std::vector<std::string> written() const {
     std::vector<std::string> out;
-    for (const auto& file : {json, trace, profile, tune, measure, pack})
+    for (const auto& file : {json, trace, profile, tune, measure, pack, drawing})
       if (!file.empty()) out.push_back(file);
     if (!metrics.empty() && !job::status_reporter::port_of(metrics)) out.push_back(metrics);
     for (const auto& f : outputs) out.push_back(f.file);

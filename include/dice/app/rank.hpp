@@ -10,6 +10,7 @@
 #include "dice/app/counted_results.hpp"
 #include "dice/app/ctrl_c.hpp"
 #include "dice/app/input/standard.hpp"
+#include "dice/app/rank_drawing.hpp"
 #include "dice/app/rank_inputs.hpp"
 #include "dice/app/rank_results.hpp"
 #include "dice/app/rank_view.hpp"
@@ -150,6 +151,11 @@ class rank_job {
         if (u.writes) files::require_writable(u.path);
       warn(results_.read_names());
       results_.read_priors();
+      drawing_.open();
+      if (const auto file = drawing_.first_file(); !file.empty()) {
+        files::require_writable(file);
+        used.push_back(files::writes(file));
+      }
     });
     job::record mine;
     mine.put(warning);
@@ -188,7 +194,7 @@ class rank_job {
     if (const auto wrong = view_.streams ? stream_mistake(options_) : no_stream_mistake(options_); !wrong.empty())
       return refuse(wrong, 2);
     if (view_.streams) return 0;
-    if (options_.picture != frames::picture_settings{} && given_.pictures.empty())
+    if (options_.picture != frames::picture_settings{} && given_.pictures.empty() && options_.drawing.empty())
       return refuse(
           "--mean, --std, --range, --layout, --channel-order, --fit and --border are for pictures, but no input has any", 2);
     return given_.mistake.empty() ? 0 : refuse(given_.mistake, 1);
@@ -228,12 +234,12 @@ class rank_job {
       const this_host::core_watch watch(me_.own().cores(), me_.own().threads(), me_.alone());
       if (view_.streams) {
         inputs_.live().start(options_.frames.value_or(runtime::executor::endless), me_.end());
-        stream(inputs_.live(), &results_.through(results_.live(), given_, me_.end()), runtime::executor::endless);
+        stream(pictured(inputs_.live()), &through(results_.live()), runtime::executor::endless);
         inputs_.live().stop();
         figures_.streams = inputs_.live().counts();
       } else {
         counted_results progress_sink(results_.kept(), frames_, shows_progress());
-        stream(inputs_.source(), &results_.through(progress_sink, given_, me_.end()), frames_);
+        stream(pictured(inputs_.source()), &through(progress_sink), frames_);
       }
       if (reporter_) reporter_->enter(job::phase::ending);
       figures_.cores = watch.used();
@@ -257,6 +263,10 @@ class rank_job {
     }
   }
 
+  frames::source& pictured(frames::source& in) { return drawing_.through(in, me_.executor().notes(), me_.end()); }
+  frames::sink& through(frames::sink& next) {
+    return results_.through(next, given_, me_.end(), drawing_.listener(me_.executor().notes()));
+  }
   /// Runs at most `most` frames, fewer if `in` ends or a signal asks to stop.
   void stream(frames::source& in, frames::sink* out, std::int64_t most) {
     try {
@@ -322,6 +332,10 @@ class rank_job {
       if (error.empty()) error = e;
     };
     results_.write(then);
+    then([&] {
+      if (const auto warning = drawing_.finish(); !warning.empty())
+        text::print_error("dice: warning: " + me_.where_text() + ": " + warning);
+    });
     report::summary all;
     std::string page;
     const auto profile = report::merge_profiles(all_profiles);
@@ -377,6 +391,7 @@ class rank_job {
   job::status_reporter* const reporter_;  ///< in rank 0, or null
   rank_inputs inputs_{view_};
   rank_results results_{view_};
+  rank_drawing drawing_{view_, inputs_};
   given_frames given_;
   std::int64_t frames_ = 0;
   std::int64_t wanted_ = -1;        ///< frames, unless the run was stopped; -1: as many as the stream has

@@ -111,6 +111,12 @@ class rank_inputs {
     }
   }
 
+  /// The picture's file from which frame `frame` of input `layer` comes, or "".
+  std::string picture_of(int layer, std::int64_t frame) const {
+    const auto at = files_.find(layer);
+    return at == files_.end() || at->second.frames() == 0 ? "" : at->second.picture(frame);
+  }
+
   /// The frames of a run without streams.
   frames::source& source() { return source_; }
   /// The frames of a run with streams.

@@ -103,7 +103,9 @@ class rank_results {
 
   frames::tensor_sink& kept() { return sink_; }
   /// Where results go that are then for `next`: through the sinks, if there are any. `end` is waken when they have room.
-  frames::sink& through(frames::sink& next, const given_frames& given, channels::endpoint& end) {
+  /// `listens`, unless it is null, hears what is found.
+  frames::sink& through(frames::sink& next, const given_frames& given, channels::endpoint& end,
+                        decoded_results::listener listens) {
     frames::sink* to = &next;
     const auto pictures = [&given](std::int64_t frame) { return given.pictures_of(frame); };
     const auto wake = [&end] { end.wake(); };
@@ -112,7 +114,7 @@ class rank_results {
       to = &sinks_;
     }
     if (!decoded_.empty()) {
-      decoded_.begin(*to, pictures, given.sizes, wake, nullptr);
+      decoded_.begin(*to, pictures, given.sizes, wake, std::move(listens));
       to = &decoded_;
     }
     return *to;

@@ -12,6 +12,7 @@
 #include "dice/runtime/control/frame_watch.hpp"
 #include "dice/runtime/control/health.hpp"
 #include "dice/runtime/control/mailbox.hpp"
+#include "dice/runtime/control/notes.hpp"
 #include "dice/runtime/control/turns.hpp"
 #include "dice/runtime/cpu_segments.hpp"
 #include "dice/runtime/figures.hpp"
@@ -60,6 +61,7 @@ class executor {
         turns_(box_, p.plan, rank, in_flight),
         credits_(box_),
         stamps_(box_, credits_, rank, stamping_rank(p.plan), in_flight),
+        notes_(box_),
         io_(p, rank, end, slots_of(me_, in_flight), turns_, stamps_),
         count_(box_, rank, ranks_with(p.plan, schedule::action::enter)),
         watch_(box_, p.plan, rank),
@@ -138,6 +140,8 @@ class executor {
   void stamp_frames(bool yes) { stamps_.turn(yes); }
   /// How the ranks are; they say so in stream() if it is turned on.
   runtime::health& health() { return health_; }
+  /// For sources and sinks of this rank, in its thread.
+  runtime::notes& notes() { return notes_; }
   /// Tells the other ranks of stream() that this one failed: they are stopped.
   void give_up() { count_.fail(); }
 
@@ -234,7 +238,8 @@ class executor {
       slots_[io_.slot(io_.posted())] = {};
       io_.post([&](int m, int in_slot) { return runner_->message(m, in_slot); });
     }
-    credits_.advance(left_);
+    notes_.advance();
+    if (!notes_.waits()) credits_.advance(left_);  // so that no more notes wait than those of the frames in flight
     stamps_.advance();
     io_.note_arrivals();
     health_.advance([&] { return health_here(); });
@@ -310,7 +315,7 @@ class executor {
   bool idle() const {
     for (int s = 0; s < slots(); ++s)
       if (!io_.sent(s)) return false;
-    return turns_.idle() && credits_.idle(frames_);
+    return turns_.idle() && credits_.idle(frames_) && notes_.idle();
   }
 
   /// How many frames have left on all ranks, as far as known here.
@@ -394,6 +399,7 @@ class executor {
   turns turns_;
   credits credits_;
   frame_stamps stamps_;
+  runtime::notes notes_;
   transfers io_;
   std::unique_ptr<segment_runner> runner_;
   offload* offload_ = nullptr;  ///< runner_, if it uses an accelerator

@@ -44,12 +44,15 @@ inline constexpr int most_unfinished = 5;
 /// How many turns of a set of replicas may be under way to a rank, and times from a replica.
 inline int turn_slots(int in_flight) { return std::max(in_flight + 2, most_unfinished + 1); }
 
+/// The letters of notes that may be under way: they need not be many, since nobody waits for one.
+inline constexpr int note_slots = 8;
+
 /// The tag of letters; messages have tags from 1 on.
 inline constexpr int letter_tag = 0;
 
 /// The letters of a plan's ranks, from each rank to each other, with the slots of each kind: at most `in_flight` credits,
 /// from ranks with graph outputs to those with graph inputs; as many stamps from
-/// the stamping_rank() to those with outputs; a notice of each of two runs and one of a failure; one
+/// the stamping_rank() to those with outputs, and notes back; a notice of each of two runs and one of a failure; one
 /// question; an answer, and one that says that the run is over; and for each set of replicas whose first free one takes each
 /// frame, turns from the rank that decides, and times from each replica to it.
 inline std::vector<letter_path> letter_paths(const schedule::plan_view& plan, int in_flight) {
@@ -67,6 +70,7 @@ inline std::vector<letter_path> letter_paths(const schedule::plan_view& plan, in
       if (has(leave, from) && has(enter, to)) p.add(kind::credit, in_flight, in_flight);
       if (from == stamps && has(leave, to)) p.add(kind::stamp, in_flight, in_flight);
       if (to == 0) p.add(kind::health, 3, 3);
+      if (has(leave, from) && to == stamps) p.add(kind::note, note_slots, note_slots);
       p.add(kind::notice, 3, 2);
       p.add(kind::question, 1, 1);
       p.add(kind::answer, 2, 1);

@@ -91,6 +91,10 @@ class input_files {
     return out;
   }
 
+  /// The file of the first picture of frame `frame`, or "".
+  const std::string& picture(std::int64_t frame) const {
+    return samples_[static_cast<std::size_t>(frame * per_frame_) % samples_.size()].picture;
+  }
   /// Their sizes, and the form of the input, if there are pictures.
   picture_sizes sizes() const {
     if (!form_) return {};

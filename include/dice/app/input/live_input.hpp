@@ -113,6 +113,10 @@ class live_input {
 
   std::string name() const { return settings_.from.name(); }
   const live_settings& settings() const { return settings_; }
+  /// From start() on, bytes() are there. Call it before.
+  void keep_bytes() { keeps_bytes_ = true; }
+  /// Those of the frame that fill() wrote last, as they came.
+  const std::vector<char>& bytes() const { return taken_bytes_; }
 
   bool ready() {
     const std::lock_guard lock(mutex_);
@@ -122,6 +126,7 @@ class live_input {
     const std::lock_guard lock(mutex_);
     std::copy(next_.begin(), next_.end(), to);
     stamp_ = next_stamp_;
+    taken_bytes_.swap(next_bytes_);
     full_ = false;
     ++taken_;
     changed_.notify_all();
@@ -253,6 +258,7 @@ class live_input {
     lock.lock();
     dropped_ += full_;
     next_.swap(frame_);
+    if (keeps_bytes_) next_bytes_.swap(came_);
     next_stamp_ = stamp;
     full_ = true;
     end.wake();
@@ -306,11 +312,13 @@ class live_input {
   std::string problem_;       ///< why the source is started again
   std::int64_t began_ = 0;
   int delay_ = 1;  ///< seconds before the next restart
-  bool looked_ = false;
+  bool looked_ = false, keeps_bytes_ = false;
+  std::vector<char> taken_bytes_;  ///< of the rank's thread
 
   std::mutex mutex_;  // for all that follows, which the reader changes
   std::condition_variable changed_;
-  std::vector<float> next_;  ///< the frame that enters next, if full_
+  std::vector<float> next_;       ///< the frame that enters next, if full_
+  std::vector<char> next_bytes_;  ///< as it came
   frames::frame_stamp next_stamp_, stamp_;
   bool full_ = false;
   std::int64_t most_ = 0, read_ = 0, dropped_ = 0, restarts_ = 0, taken_ = 0;

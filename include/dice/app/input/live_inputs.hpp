@@ -31,6 +31,11 @@ class live_inputs final : public frames::source {
     for (const auto& [layer, s] : streams_) out[layer] = &s.from->settings();
     return out;
   }
+  /// The stream of graph input `layer`, or null.
+  live_input* of(int layer) {
+    const auto at = streams_.find(layer);
+    return at == streams_.end() ? nullptr : at->second.from.get();
+  }
   /// Begins to read at most `most` frames of each stream.
   void start(std::int64_t most, channels::endpoint& end) {
     for (auto& [layer, s] : streams_) s.from->start(most, end);

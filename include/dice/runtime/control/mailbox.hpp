@@ -28,6 +28,7 @@ struct letter {
     time,      ///< how long a replica took for one
     stamp,     ///< when a frame came (frame_stamps.hpp)
     health,    ///< how a rank is (health.hpp)
+    note,      ///< what was found in a frame (notes.hpp)
   };
   static constexpr std::size_t kinds = meta::value_count<kind>;
   using words = std::array<std::int64_t, 6>;
