@@ -38,3 +38,4 @@
 
 #include <dice/decode.hpp>
 #include <dice/engine.hpp>
+#include <dice/pixels.hpp>

@@ -71,8 +71,8 @@ def table(text):
 
 
 def room_of(path):
-    """The room of a path below include/dice; four headers lie outside the rooms' folders."""
-    outside = {"dice.hpp": "app", "engine.hpp": "app", "decode.hpp": "app", "version.hpp": "meta"}
+    """The room of a path below include/dice; five headers lie outside the rooms' folders."""
+    outside = {"dice.hpp": "app", "engine.hpp": "app", "decode.hpp": "app", "pixels.hpp": "app", "version.hpp": "meta"}
     return path.parts[0] if len(path.parts) > 1 else outside.get(path.name)
 
 
@@ -88,7 +88,7 @@ def check_file(base, path, allowed, pure, owners):
         problems.append(f"include/dice/{path}:{number}: {what}")
 
     if here not in allowed:
-        report(1, f"there is no room '{here}' in the table" if here else "only dice.hpp, engine.hpp, decode.hpp and version.hpp lie outside the rooms' folders")
+        report(1, f"there is no room '{here}' in the table" if here else "only dice.hpp, engine.hpp, decode.hpp, pixels.hpp and version.hpp lie outside the rooms' folders")
         return problems
     if not any(line.strip() == "#pragma once" for line in lines):
         report(1, "no #pragma once")
@@ -109,7 +109,7 @@ def check_file(base, path, allowed, pure, owners):
                 report(number, f"{here} may not include {there} ({name})")
             elif "detail" in target.parts[:-1] and there != here:
                 report(number, f"{name} is private to {there}")
-            elif target.name in ("dice.hpp", "engine.hpp", "decode.hpp") and len(target.parts) == 1 and len(path.parts) > 1:
+            elif target.name in ("dice.hpp", "engine.hpp", "decode.hpp", "pixels.hpp") and len(target.parts) == 1 and len(path.parts) > 1:
                 report(number, f"{name} is for users, not for dice's own headers")
             elif target.suffix == ".ipp" and (target.stem, target.parent) != (path.stem, path.parent):
                 report(number, f"{name} is included by {target.stem}.hpp, where there is no library, and by src/ alone")
