@@ -1,8 +1,12 @@
 // What --decode makes of results, without running anything.
 #include "dice/app/output/decoded_results.hpp"
 
+#include "error_of.hpp"
+
 #include "dice/app/picture_boxes.hpp"
 #include "dice/app/picture_sizes.hpp"
+#include "dice/meta/clock.hpp"
+#include "dice/pixels.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -12,8 +16,10 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <span>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -142,4 +148,32 @@ TEST(decoded_results, of_masks) {
                       R"("runs": [[0, 2], [1, 2], [300, 1], [-1, 1]]}, "dropped": 1})"),
             line.npos)
       << line;
+}
+
+namespace {
+
+/// As generated headers have it.
+struct camera_input {
+  static constexpr std::string_view onnx_name = "camera";
+  static constexpr tensor::shape result{1, 3, 4, 4};
+  static constexpr struct { tensor::number number; } op{tensor::number::float32};
+};
+
+}  // namespace
+
+TEST(pixels, of_a_camera_become_frames_and_boxes_go_back) {
+  auto camera =
+      converter_for<camera_input>({pixel_format::rgb24, 8, 4}, {.mean = {0}, .deviation = {1}, .fit = fit_mode::letterbox});
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(camera.layout().bytes()), 255);
+  std::vector<float> frame(48, -1);
+  camera.convert(bytes.data(), frame.data());
+  EXPECT_EQ(frame[0], 0) << "the border";
+  EXPECT_EQ(frame[5], 1);
+  // 8×4 pixels become 4×2, below a row of border.
+  EXPECT_EQ(in_picture({{1, 2, 1, 1, 1, 5}, {2, 2, 9, 9, 1, 6}, {0, 0, 4, 1, 1, 7}}, camera),
+            (std::vector<box>{{2, 2, 2, 2, 1, 5}, {4, 2, 4, 2, 1, 6}}));
+  EXPECT_EQ(test::error_of([] {
+              converter_for<camera_input>({pixel_format::nv12, 7, 4});
+            }),
+            "input 'camera': nv12 needs an even width, not 7");
 }

@@ -6,6 +6,7 @@
 #include "dice/decode/head.hpp"
 #include "dice/decode/mask.hpp"
 #include "dice/graph/network.hpp"
+#include "dice/runtime/paths.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/tensor/type.hpp"
 #include "dice/text/table.hpp"
@@ -151,6 +152,7 @@ inline std::span<const option> decode_table() {
   const auto& taken = program.layers.layers[in].output;
   if (taken.rank == 4 && taken[0] != 1) return name + "the network takes batches, but only single pictures are drawn";
   const int from = program.plan.owner[d.layers[0]], to = program.plan.owner[in];
+  if (to != runtime::stamping_rank(program.plan)) return name + "no rank reads the network's first input";
   if (d.as == decode::head::mask && from != to)
     return name + "a mask can be drawn only by the rank that has the picture, but input '" +
            std::string(program.layers.layers[in].onnx_name) + "' is in rank " + std::to_string(to) +

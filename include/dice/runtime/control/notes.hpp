@@ -25,8 +25,8 @@ class notes {
       if (says[1] > 0) coming_.push_back({says[2], says[3], says[4], says[5]});
       if (says[1] > 1) return true;
       --expected_;
-      const auto parts = std::exchange(coming_, {});
-      if (reader_) reader_(says[0], parts);
+      auto parts = std::exchange(coming_, {});
+      if (reader_) reader_(says[0], std::move(parts));
       return true;
     });
   }
