@@ -293,7 +293,7 @@ class Places(Heads):
             self.check(self.lines(done.stdout)[0], (size, fit, wanted))
 
 
-class Pictures(Heads):
+class Drawn(Heads):
     """Boxes and masks drawn into the frames' pictures."""
 
     def setUp(self):
@@ -316,10 +316,16 @@ class Pictures(Heads):
         out = np.zeros((height, 3 * width), np.int32)
         for y in range(height):
             above = out[y - 1] if y else np.zeros(3 * width, np.int32)
+            row, line, f = rows[y, 1:].astype(np.int32), out[y], rows[y, 0]
+            if f in (0, 2):
+                line[:] = row + (above if f else 0) & 255
+                continue
+            row, above, line = row.tolist(), above.tolist(), []
             for x in range(3 * width):
-                a, b, c = (out[y, x - 3] if x >= 3 else 0), above[x], (above[x - 3] if x >= 3 else 0)
+                a, b, c = (line[x - 3], above[x], above[x - 3]) if x >= 3 else (0, above[x], 0)
                 nearest = min((abs(b - c), 0, a), (abs(a - c), 1, b), (abs(a + b - 2 * c), 2, c))[2]
-                out[y, x] = (rows[y, 1 + x] + [0, a, b, (a + b) // 2, nearest][rows[y, 0]]) & 255
+                line.append(row[x] + (0, a, b, (a + b) // 2, nearest)[f] & 255)
+            out[y] = line
         return out.reshape(height, width, 3)
 
     def check_boxes(self, picture, boxes, background):
