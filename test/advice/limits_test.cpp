@@ -58,9 +58,10 @@ TEST(explain, links_and_limits) {
       limit({0.3e-3, 0.5e-3}, {0.6, 0.02}, 0.2e-3),
       "Bottleneck: rank 1 on b, which computes 50 % of the time, and handles messages and frames for most of the rest.");
   run.input = {0.1e-3, 0.6e-3};
-  EXPECT_EQ(limit({0.3e-3, 0.3e-3}, {0.6, 0.02}, 0.2e-3),
-            "Bottleneck: rank 1 on b, which reads and converts frames 60 % of the time: give it smaller pictures, or frames that "
-            "another program has converted.");
+  EXPECT_EQ(
+      limit({0.3e-3, 0.3e-3}, {0.6, 0.02}, 0.2e-3),
+      "Bottleneck: rank 1 on b, which reads and converts frames 60 % of the time: give it smaller pictures, or frames that "
+      "another program has converted.");
   run.input = {};
   EXPECT_EQ(limit({0.3e-3, 0.5e-3}, {0.6, 0.4}, 0.97e-3),
             "Bottleneck: messages from " + advice::detail::rank_at(run, links[0].from) + " to " +

@@ -26,8 +26,7 @@ constexpr const char* printed =
     "mpirun mpirun (Open MPI) 4.1.4\nmpirun \nmpirun Report bugs to http://www.open-mpi.org/community/help/\n"
     "bits 64\nlibc glibc 2.36\nmount rw,noexec\nnetwork lo 127.0.0.1/8\nnetwork eth0 10.0.0.2/24\n"
     "library libmpi.so.40\nlibrary libgomp.so.1\nlibrary libmpi.so.40\nperl yes\ngpu NVIDIA A2, 15356 MiB\ngpu NVIDIA T4\n"
-    "fill 268435456 bytes (268 MB, 256 MiB) copied, 0.1 s, 2.7 GB/s\n"
-    "fill 268435456 bytes (268 MB, 256 MiB) copied, 0.05 s, 5.4 GB/s\n"
+    "fill 268435456 bytes (268 MB, 256 MiB) copied, 0.1 s, 2.7 GB/s\nfill 268435456 bytes (…) copied, 0.05 s, 5.4 GB/s\n"
     "fill 268435456 bytes (268 MB, 256 MiB) copied, 0.2 s, 1.3 GB/s\n"
     "reaches 2\nrefused 0 Permission denied (publickey).\nrefused 1\n";
 
@@ -492,8 +491,8 @@ using machines = dice::cluster<dice::host<"a", dice::boards::raspberry_pi_4>,
                                dice::connection<dice::between<"b\"1\"\011", "big">, dice::mbit_per_s<1150>, dice::us<50>>,
                                dice::connection<dice::between<"big", "board">, dice::mbit_per_s<100>, dice::us<1300>>>;
 )");
-  const cluster_facts two{{a, b}, {}, ""};
-  EXPECT_NE(cluster_header(two).find("dice::connection<dice::mbit_per_s<940>, dice::us<150>>>;"), std::string::npos);
+  EXPECT_NE(cluster_header({{a, b}, {}, ""}).find("dice::connection<dice::mbit_per_s<940>, dice::us<150>>>;"),
+            std::string::npos);
   EXPECT_EQ(cluster_header({{a, gone}, {}, ""}).find("dice::connection"), std::string::npos);
 }
 

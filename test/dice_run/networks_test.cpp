@@ -75,7 +75,12 @@ TEST(Networks, HaveOptionsForEachVersionOfMpirun) {
 
 TEST(Networks, TheMeasuredOneIsKnownIfItIsOne) {
   const auto link = [](std::size_t a, std::size_t b, const std::string& of_a, const std::string& of_b) {
-    return link_facts{.a = a, .b = b, .address = of_a, .back_address = of_b};
+    link_facts out;
+    out.a = a;
+    out.b = b;
+    out.address = of_a;
+    out.back_address = of_b;
+    return out;
   };
   std::vector hosts{with("pc", {"eth0 10.0.0.1/24"}), with("pi", {"eth0 10.0.0.2/24"}), with("tv", {"eth0 10.0.0.3/24"})};
   const std::vector links{link(0, 1, "10.0.0.1", "10.0.0.2"), link(0, 2, "10.0.0.1", "10.0.0.3"),

@@ -42,31 +42,37 @@ std::int64_t slower_time(int threads, std::int64_t each, std::int64_t first, boo
   return out;
 }
 
+/// The compiler knows that a build with threads has them.
+bool has_threads() {
+  volatile auto each = assembly::threads.each;
+  return each != nullptr;
+}
+
 }  // namespace
 
 TEST(slower_kernels, take_longer_on_a_thread) {
-  if (!assembly::threads.each) GTEST_SKIP() << "no threads in this build";
+  if (!has_threads()) GTEST_SKIP() << "no threads in this build";
   const auto time = slower_time(1, 0, 20 * ms, false);
   EXPECT_GE(time, 60 * ms);
-  EXPECT_LT(time, 70 * ms);
+  EXPECT_LT(time, 180 * ms);
 }
 
 TEST(slower_kernels, take_longer_on_more_threads_than_cores) {
-  if (!assembly::threads.each) GTEST_SKIP() << "no threads in this build";
+  if (!has_threads()) GTEST_SKIP() << "no threads in this build";
   const auto time = slower_time(4, 20 * ms, 20 * ms, true);  // one after the other
   EXPECT_GE(time, 240 * ms);
-  EXPECT_LT(time, 280 * ms);
+  EXPECT_LT(time, 700 * ms);
 }
 
 TEST(slower_kernels, take_longer_on_several_cores) {
-  if (!assembly::threads.each) GTEST_SKIP() << "no threads in this build";
+  if (!has_threads()) GTEST_SKIP() << "no threads in this build";
   if (this_host::usable_cores().size() < 2) GTEST_SKIP() << "only one core here";
   auto time = slower_time(2, 20 * ms, 20 * ms, false);  // side by side
   EXPECT_GE(time, 60 * ms);
-  EXPECT_LT(time, 75 * ms);
+  EXPECT_LT(time, 110 * ms);
   time = slower_time(2, 2 * ms, 20 * ms, false);  // the calling thread has most of the work
   EXPECT_GE(time, 60 * ms);
-  EXPECT_LT(time, 75 * ms);
+  EXPECT_LT(time, 110 * ms);
 }
 
 TEST(slower_kernels, are_as_fast_as_here_without_a_factor) {

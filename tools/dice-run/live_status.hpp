@@ -16,7 +16,7 @@ struct live_rank {
 };
 struct live_status {
   std::string phase{};  ///< joining, preparing, waiting, running, ending
-  double age_s = 0;   ///< since it was said
+  double age_s = 0;     ///< since it was said
   double running_s = 0;
   long long entered = 0, answered = 0, read = 0, dropped = 0, source_restarts = 0;
   double frames_per_second = 0, median_ms = 0, p95_ms = 0;

@@ -64,8 +64,8 @@ struct picture_form {
 };
 
 /// The form for graph input `what` of shape `one`, N×C×H×W or C×H×W (N×H×W×C or H×W×C if channels come last), C 1 or 3.
-/// Mean and deviation are as `s` says, or else ImageNet's for 3 channels, and 0 and 1 for 1; an input whose `type` is uint8 takes
-/// bytes then. Throws files::error.
+/// Mean and deviation are as `s` says, or else ImageNet's for 3 channels, and 0 and 1 for 1; an input whose `type` is uint8
+/// takes bytes then. Throws files::error.
 [[gnu::cold]] inline picture_form form_of(const dice::tensor::shape& one, const std::string& what, const picture_settings& s,
                                           dice::tensor::number type = {}) {
   const std::vector<std::int64_t> extents(one.dim, one.dim + one.rank);

@@ -100,7 +100,9 @@ class status_reporter {
   [[gnu::cold]] void report(const job_status& s) {
     timespec up{};
     ::clock_gettime(CLOCK_BOOTTIME, &up);
-    write(to_.file, [&] { return status_json(s, ::getpid(), static_cast<double>(up.tv_sec) + 1e-9 * static_cast<double>(up.tv_nsec)); });
+    write(to_.file, [&] {
+      return status_json(s, ::getpid(), static_cast<double>(up.tv_sec) + 1e-9 * static_cast<double>(up.tv_nsec));
+    });
     if (server_) server_->show(status_metrics(s, network_));
     else write(to_.metrics, [&] { return status_metrics(s, network_); });
   }

@@ -1,7 +1,6 @@
 // The figures of a run: merged from all ranks, as JSON and as a table.
 #pragma once
 
-#include "dice/frames/ends.hpp"
 #include "dice/job/clock_shift.hpp"
 #include "dice/job/record.hpp"
 #include "dice/kernels/accelerator.hpp"
@@ -46,7 +45,7 @@ struct summary {
   double seconds = 0;              ///< from the first frame's entry to the last one's last output
   std::vector<double> latency_ms;  ///< ascending
   std::vector<rank_summary> ranks;
-  frames::stream_counts streams{};  ///< of all ranks
+  runtime::stream_counts streams{};  ///< of all ranks
 
   double frames_per_second() const { return seconds > 0 ? static_cast<double>(frames) / seconds : 0; }
   /// The latency below which the fraction `q` of the frames lies, with linear interpolation.

@@ -10,6 +10,7 @@
 
 namespace dice::runtime {
 
+using frames::stream_counts;
 using meta::now;
 
 /// When frames 0, 1, 2, … passed a point. Of a long run only every second, fourth, … frame is kept, so that memory is
@@ -48,7 +49,7 @@ struct figures {
   std::int64_t bytes_sent = 0;  ///< tensors, to other ranks
   frame_times entered;          ///< when each frame began to enter here; none if the rank holds no graph input
   frame_times left;             ///< when the last graph output of each frame was ready here; none if there is none
-  frames::stream_counts streams{};
+  stream_counts streams{};
   this_host::core_use cores{};
 };
 

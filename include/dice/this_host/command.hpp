@@ -114,8 +114,8 @@ class command {
 
  private:
   /// Runs the command in a shell of its own, and passes SIGTERM on to all that it has started: the kernel sends this only to
-  /// the first process when this program is killed. The first process keeps no end of the pipe, and the shell takes the input
-  /// of a background command away.
+  /// the first process when this program is killed. The first process keeps no end of the pipe, and the shell takes the
+  /// input of a background command away.
   static constexpr const char* leader =
       "exec 3<&0 </dev/null; trap 'trap : TERM; kill 0' TERM; sh -c \"$1\" <&3 3<&- & exec 3<&- >&-; wait $!";
 

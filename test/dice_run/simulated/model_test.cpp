@@ -29,7 +29,8 @@ std::string digest(const std::string& text) {
 std::string comparable(std::string text, const std::string& folder) {
   for (std::size_t at = 0; !folder.empty() && (at = text.find(folder + "/")) != std::string::npos;)
     text.erase(at, folder.size() + 1);
-  for (const auto& [what, is] : {std::pair("\\b[0-9]{7,}\\b", "TIME"), {"uptime .*", "uptime"}, {"now .*", "now"}, {"free .*", "free"}})
+  for (const auto& [what, is] :
+       {std::pair("\\b[0-9]{7,}\\b", "TIME"), {"uptime .*", "uptime"}, {"now .*", "now"}, {"free .*", "free"}})
     text = std::regex_replace(text, std::regex(what), is);
   return text;
 }
