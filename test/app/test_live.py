@@ -22,6 +22,15 @@ TOY = DIGITS = None
 OWNERS = ["0,0,0,0,0,1,1,1,0,0", "1,1,1,1,0,0,0,0,0,0"]  # ranks of the toy's layers: input and output in rank 0; in 1 and 0
 
 
+class Run(subprocess.Popen):
+    """Is killed if a check fails."""
+
+    def __exit__(self, wrong, *rest):
+        if wrong:
+            self.kill()
+        return super().__exit__(wrong, *rest)
+
+
 class Live(Case):
     """The toy's frames: 50 of (2, 32) in in.npy and raw.bin, its results in wanted.npy."""
 
@@ -98,7 +107,7 @@ class Commands(Live):
             for how in signal.SIGINT, signal.SIGKILL:
                 (self.folder / "pid").unlink(missing_ok=True)
                 command = self.command(TOY, ["--source", "./camera"], 2, by)
-                with subprocess.Popen(command, cwd=self.folder, env={**os.environ, "TOY_OWNER": OWNERS[1]}, stdout=subprocess.DEVNULL,
+                with Run(command, cwd=self.folder, env={**os.environ, "TOY_OWNER": OWNERS[1]}, stdout=subprocess.DEVNULL,
                                       stderr=subprocess.DEVNULL) as running:
                     limit = time.monotonic() + LIMIT
                     while not (self.folder / "pid").exists() or not (self.folder / "pid").read_text().strip():
@@ -200,11 +209,11 @@ class Health(Live):
             if by == "mpi":
                 command[1:1] = ["-x", "DICE_STATUS"]
             env = {**os.environ, "DICE_STATUS": str(self.folder / "status.json"), **({"TOY_OWNER": owner} if owner else {})}
-            with subprocess.Popen(command, cwd=self.folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+            with Run(command, cwd=self.folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
                 self.wait_for(lambda: self.status()["answered"] >= 100, run)
                 status = self.status()
                 self.assertEqual(status["phase"], "running")
-                self.assertEqual(status["read"], status["entered"], status)
+                self.assertTrue(0 <= status["read"] - status["entered"] <= 2, status)
                 self.assertEqual(len(status["ranks"]), 2 if owner else 1)
                 for rank in status["ranks"]:
                     self.assertTrue(rank["host"] and rank["stage_ms"] >= 0 and rank["silent_s"] < 10, status)
@@ -219,7 +228,7 @@ class Health(Live):
     def test_a_rank_that_is_stuck(self):
         command = self.command(TOY, ["--source", "while :; do cat raw.bin; done"], 2, "mpi", ["-x", "DICE_STATUS"])
         env = {**os.environ, "DICE_STATUS": str(self.folder / "status.json"), "TOY_OWNER": OWNERS[1]}
-        with subprocess.Popen(command, cwd=self.folder, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
+        with Run(command, cwd=self.folder, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
             self.wait_for(lambda: self.status()["answered"] >= 100, run)
             ranks = [p for p in pathlib.Path("/proc").iterdir() if p.name.isdigit() and self.is_rank(p, "1")]
             self.assertEqual(len(ranks), 1)
@@ -246,7 +255,7 @@ class Health(Live):
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         command = self.command(TOY, ["--source", "while :; do cat raw.bin; sleep 0.1; done", "--metrics", port], 1, "threads")
-        with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
+        with Run(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
             def page():
                 try:
                     return urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5).read().decode()

@@ -165,7 +165,7 @@ class Runs(Case):
         self.assertLess(values[-1], 1e4)
         self.assertEqual([r["rank"] for r in run["ranks"]], list(range(ranks)))
         for r in run["ranks"]:
-            self.assertEqual(list(r), ["rank", "host", "compute_ms", "wait_ms", "bytes_sent", "peak_rss_bytes", "planned_bytes",
+            self.assertEqual(list(r), ["rank", "host", "compute_ms", "wait_ms", "input_ms", "bytes_sent", "peak_rss_bytes", "planned_bytes",
                                        "cores", *(["kernels"] if self.levels()[0] else [])])
             self.assertEqual(r.get("kernels", ""), self.levels()[1])
             self.assertEqual(list(r["cores"]), ["count", "threads", "waited_ms", "stolen_ms", "throttled_ms", "other_programs_ms"])

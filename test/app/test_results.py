@@ -19,7 +19,7 @@ import numpy as np
 import test_input
 import test_live
 from test_input import LIMIT
-from test_live import OWNERS, Live
+from test_live import OWNERS, Live, Run
 
 TOY = None
 
@@ -117,7 +117,7 @@ class Results(Live):
         for by in self.ways():
             command = self.command(TOY, ["--source", "while :; do cat raw.bin; done", "--sink", "cat >out; echo ended >>done"], 2, by)
             (self.folder / "out").unlink(missing_ok=True)
-            with subprocess.Popen(command, cwd=self.folder, env={**os.environ, "TOY_OWNER": OWNERS[1]}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as run:
+            with Run(command, cwd=self.folder, env={**os.environ, "TOY_OWNER": OWNERS[1]}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as run:
                 limit = time.monotonic() + LIMIT
                 while time.monotonic() < limit and (not (self.folder / "out").exists() or (self.folder / "out").stat().st_size < 10000):
                     time.sleep(0.01)

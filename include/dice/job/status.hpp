@@ -82,6 +82,7 @@ class status_maker {
     out.answered = left == std::numeric_limits<std::int64_t>::max() ? 0 : left;
     if (out.answered > 0) out.last_frame_s = std::max(0.0, seconds(now - last));
     if (out.phase == phase::waiting && out.answered > 0) out.phase = phase::running;
+    if (past_.empty()) past_.push_back({began, 0, {}});
     past_.push_back({now, out.answered, said});
     constexpr std::int64_t window = 10'000'000'000;
     while (past_.size() > 2 && now - past_[1].time >= window) past_.pop_front();
@@ -89,11 +90,12 @@ class status_maker {
     const auto time = now - before.time;
     if (time > 0 && out.answered > before.answered)
       out.frames_per_second = static_cast<double>(out.answered - before.answered) / seconds(time);
-    for (std::size_t r = 0; r < std::min(said.size(), before.said.size()); ++r) {
-      const auto frames = said[r].frames - before.said[r].frames, computing = said[r].computing - before.said[r].computing;
+    for (std::size_t r = 0; r < std::min(said.size(), out.ranks.size()); ++r) {
+      const auto earlier = r < before.said.size() ? before.said[r] : runtime::rank_health{};
+      const auto frames = said[r].frames - earlier.frames, computing = said[r].computing - earlier.computing;
       if (frames > 0) out.ranks[r].stage_ms = static_cast<double>(computing) * 1e-6 / static_cast<double>(frames);
-      const auto heard = said[r].heard - before.said[r].heard;
-      if (before.said[r].heard > 0 && heard > 0)
+      const auto heard = said[r].heard - (earlier.heard > 0 ? earlier.heard : began);
+      if (said[r].heard > 0 && heard > 0)
         out.ranks[r].busy = std::clamp(static_cast<double>(computing) / static_cast<double>(heard), 0.0, 1.0);
     }
     return out;
