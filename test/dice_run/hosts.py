@@ -57,6 +57,18 @@ esac
 # is in FOLDER/between.HOST happens to it.
 BETWEEN = r'''#!/bin/sh
 F=FOLDER
+case $* in *'sh -s') # a script: the test runs it, since a host cannot enter another
+  while [ "$1" = -o ]; do shift 2; done
+  [ "$(cat "$F/between.$1" 2>/dev/null)" != refuses ] || exit 255
+  call=$(mktemp -d "$F/calls/XXXXXX") && mkfifo "$call/in" "$call/out" && echo "$1" >"$call/new" && mv "$call/new" "$call/host" || exit 1
+  exec 3<&0
+  cat <&3 >"$call/in" &
+  cat "$call/out"
+  kill $! 2>/dev/null
+  until [ -f "$call/code" ]; do sleep 0.05; done
+  cat "$call/err" >&2
+  exit "$(cat "$call/code")" ;;
+esac
 printf '%s\n' "$*" >>"$F/between.log"
 while [ "$1" = -o ]; do shift 2; done
 host=$1
@@ -70,7 +82,7 @@ IFS= read -r path && printf '%s\n' "$F/$host/${path#"$F/site/"}" | sh -c "$*"
 # A job: the "program" sleeps on all hosts; AGENT below starts it on the others, as mpirun's daemons would, and ends it there.
 # Options: --fail and --quick end it, --foo is refused as by mpirun, --die ends it after a second, --once the first time, --deaf does not end in order, but says
 # something at SIGTERM, --chatty prints 5 MB, --slow prints more when it finds a file `speak`, --late starts the ranks after three seconds, --long lets exactly a minute pass on a host
-# whose uptime is a file of the test, --says says of the job what the file `says` holds. Of bench, --frames 7 writes its files, --frames 8 does not, and --frames 9 fails.
+# whose uptime is a file of the test, --input - reads its standard input to its end, once there is no file `hold`, --says says of the job what the file `says` holds. Of bench, --frames 7 writes its files, --frames 8 does not, and --frames 9 fails.
 RUN = r'''#!/bin/sh
 F=FOLDER
 [ -n "$AGAIN" ] || AGAIN=1 exec "$0" "$@" $MPIRUN_OPTIONS # with the name of the job, as mpirun
@@ -97,7 +109,7 @@ case $* in
 esac
 stop() {
   case $* in *--deaf*) return ;; esac
-  rm -f "$F/wanted"; kill $!; echo "Primary job  terminated normally, but 1 process returned"; exit 3
+  rm -f "$F/wanted"; kill $! $rank; echo "Primary job  terminated normally, but 1 process returned"; exit 3
 }
 trap 'stop "$@"' USR1
 case $* in *--deaf*) trap 'echo "the last words"; rm -f "$F/wanted"; exit 4' TERM ;; esac
@@ -112,6 +124,14 @@ case $* in *--says*) # what the test lets rank 0 say of the job
   done & ;;
 esac
 ./numbers 1000 &
+rank=$!
+case $* in *"--input -"*)
+  exec 3<&0
+  while [ -f "$F/hold" ]; do sleep 0.1; done
+  stdbuf -o0 head -c "$(cat "$F/enough" 2>/dev/null || echo 1G)" <&3 >"$F/frames" &
+  wait $!
+  rm "$F/wanted"; kill $rank; exit 0 ;;
+esac
 case $* in *--slow*)
   while sleep 0.2; do [ ! -f "$F/speak" ] || { rm "$F/speak"; yes "$(printf %096d 0) end" | head -c 700000; }; done ;;
 esac
@@ -129,6 +149,7 @@ class Hosts:
         self.ssh.write_text(SSH.replace('FOLDER', shlex.quote(str(self.folder))))
         self.ssh.chmod(0o755)
         (self.folder / 'bin').mkdir()
+        (self.folder / 'calls').mkdir()
         between = self.folder / 'bin/ssh'
         between.write_text(BETWEEN.replace('FOLDER', shlex.quote(str(self.folder))))
         between.chmod(0o755)
@@ -160,9 +181,16 @@ class Hosts:
         holder.stdout.close()
 
     def agent(self):
-        """Starts and ends the job's ranks on all hosts but the one that starts it."""
-        wanted, running, others = self.folder / 'wanted', False, []
+        """Starts and ends the job's ranks on all hosts but the one that starts it, and runs scripts that hosts send to others."""
+        wanted, running, others, calls = self.folder / 'wanted', False, [], []
         while not self.ending.wait(0.1):
+            for call in (self.folder / 'calls').glob('*/host'):
+                host = call.read_text().strip()
+                call.unlink()
+                first = self.holders.get(host, (None, None))[1]
+                enter = f'nsenter -t {first} -a --preserve-credentials env PATH={shlex.quote(str(self.folder / "bin"))}:"$PATH" sh -s' if first else 'exit 255'
+                calls.append(subprocess.Popen(['sh', '-c', f'({enter}) <in >out 2>err; echo $? >new; mv new code'], cwd=call.parent))
+            calls = [call for call in calls if call.poll() is None]
             if wanted.exists() != running:
                 running = not running
                 if running:

@@ -92,7 +92,7 @@ TEST_F(JobScripts, NothingIsStartedWhereNothingCanBeWritten) {
   fs::create_directory(base / "v");
   write("v/ranks", "rank 0=a slot=*:*\n");
   const auto why = [&](const std::string& before) {
-    return failure_of("a", run(scripts::start, {"1", "0", "", "v", "exit 0"}, before));
+    return failure_of("a", run(scripts::start, {"1", "0", "", "v", "exit 0", ""}, before));
   };
   const auto full = fmt::format("a: the disk of {} is full; remove something. Nothing was started", folder.string());
   fs::remove(base / "job");
@@ -113,7 +113,7 @@ TEST_F(JobScripts, NothingIsStartedInFoldersOfOthers) {
   lock();
   ASSERT_EQ(::chown(base.c_str(), 12345, static_cast<gid_t>(-1)), 0);
   for (const auto& [script, arguments] :
-       {std::pair{scripts::start, words{"1", "0", "", "v", "exit 0"}}, {scripts::bench, {"", "v"}}}) {
+       {std::pair{scripts::start, words{"1", "0", "", "v", "exit 0", ""}}, {scripts::bench, {"", "v"}}}) {
     const auto said = failure_of("a", run(script, arguments));
     EXPECT_TRUE(said.starts_with(fmt::format("a: {} belongs to ", base.string())) &&
                 said.ends_with("; choose another folder by --to"))

@@ -197,7 +197,7 @@ TEST_F(Job, GetsANumberThatAllHostsKnow) {
     };
     EXPECT_EQ(start(s, {.from = "b", .restarts = 4, .program = {"--x", ""}}), 0);
     EXPECT_EQ(hosts.hosts_of("start"), words{"b"});
-    EXPECT_EQ(hosts.calls_of("start")[0].arguments, (words{number, "4", "", version, scripts::supervise, "--x", ""}));
+    EXPECT_EQ(hosts.calls_of("start")[0].arguments, (words{number, "4", "", version, scripts::supervise, "", "--x", ""}));
     auto told = hosts.hosts_of("announce");
     std::ranges::sort(told);
     EXPECT_EQ(told, (words{"a", "b", "c"}));

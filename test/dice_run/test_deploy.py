@@ -333,7 +333,7 @@ class Deploy(Case):
     def test_6_scripts_of_a_lost_lock(self):
         before, files = self.versions(), HOSTS.on('b', f'cd "{HOSTS.site}/.dice-run/numbers" && ls -R')
         HOSTS.on('b', f'mkdir "{HOSTS.site}/.dice-run/numbers/stale.part"')
-        for script, arguments in {'switch_to': '"" "" "" ""', 'remember': 'x', 'announce': '1 b', 'clean': '', 'start': '9 0 "" x y', 'bench': '"" x',
+        for script, arguments in {'switch_to': '"" "" "" ""', 'remember': 'x', 'announce': '1 b', 'clean': '', 'start': '9 0 "" x y ""', 'bench': '"" x',
                                   'complete': 'x taken 0', 'prepare': 'x ""'}.items():
             self.assertIn('this dice-run has lost its lock: process', self.script(script, 'stale', arguments), script)
         HOSTS.on('b', f'rmdir "{HOSTS.site}/.dice-run/numbers/stale.part"')

@@ -4,6 +4,7 @@
 
 #include "diagnostics.hpp"
 #include "host_locks.hpp"
+#include "job_input.hpp"
 #include "live_status.hpp"
 #include "options.hpp"
 #include "scripts.hpp"
@@ -99,18 +100,22 @@ int wait_until_up(const site& s, const deployment& deployed, const std::string& 
 }
 
 /// Starts the job on `starter` or, if that is empty, on the host of rank 0, while no other dice-run changes anything.
-/// Returns what is deployed, or nothing if starting failed after an interruption.
-std::optional<deployment> start_alone(const site& s, std::string& starter, const start_options& opts) {
+/// `number` becomes the job's. Returns what is deployed, or nothing if starting failed after an interruption.
+std::optional<deployment> start_alone(const site& s, std::string& starter, const start_options& opts, long& number) {
   const host_locks locks(s);
   const auto deployed = require_ready(locks.states, s);
   if (starter.empty()) starter = deployed.host_of_rank[0];
   if (std::ranges::count(deployed.hosts, starter) == 0)
     throw usage_error(fmt::format("--from: {} is not a host of {}; its hosts are {}", quote(starter), deployed.name,
                                   fmt::join(deployed.hosts, ", ")));
-  long number = 1;
+  number = 1;
   for (const auto& h : locks.states) number = std::max({number, h.last_number + 1, h.number() + 1});
-  words arguments{std::to_string(number), std::to_string(opts.restarts), mpirun_options(s, deployed, starter),
-                  deployed.version, scripts::supervise};
+  words arguments{std::to_string(number),
+                  std::to_string(opts.restarts),
+                  mpirun_options(s, deployed, starter),
+                  deployed.version,
+                  scripts::supervise,
+                  reads_standard_input(opts.program) ? "input" : ""};
   arguments.insert(arguments.end(), opts.program.begin(), opts.program.end());
   const auto hosts = locks.locked();
   require_all(hosts, s.run_all(hosts, scripts::announce, {std::to_string(number), starter}));
@@ -270,19 +275,34 @@ int watch(const site& s, const deployment& deployed, const std::string& starter)
 int stop_job(const site& s, const words& known) { return end_job(s, known)(); }
 
 int start(const site& s, const start_options& opts) {
+  if (!opts.foreground) refuse_standard_input(opts.program, "the job goes on when dice-run ends");
+  if (opts.restarts > 0 && reads_standard_input(opts.program))
+    throw usage_error(
+        "--restart: a job that reads the standard input of dice-run cannot be started again, since what it has read is "
+        "gone; leave out --restart, or let the host that has the input run what gives the frames (--source 'COMMAND')");
   if_interrupted("nothing was started");
   std::optional<interruption> ends_the_job;
   if (opts.foreground) ends_the_job.emplace();
   auto starter = opts.from;
-  const auto deployed = start_alone(s, starter, opts);
+  long number = 0;
+  const auto deployed = start_alone(s, starter, opts, number);
   if (s.hosts->dry_run()) return 0;
   if (!deployed) return std::max(1, stop_job(s));
+  std::optional<job_input> input;
+  if (reads_standard_input(opts.program)) try {
+      input.emplace(s, starter, number);
+    } catch (const run_error&) {
+      stop_job(s, deployed->hosts);
+      throw;
+    }
   const int up = wait_until_up(s, *deployed, starter, opts);
   if (!opts.foreground) return up;
   if (const int stopped = watch(s, *deployed, starter); stopped != 0) return stopped;
+  const auto missed = input ? input->end() : "";
+  if (!missed.empty()) report("error", missed);
   const auto all = s.survey({}, deployed->hosts);
   const auto last = site::job_of(all);
-  return last.on != nullptr && last.on->of_job("phase") == "ended" ? 0 : 1;
+  return last.on != nullptr && last.on->of_job("phase") == "ended" && missed.empty() ? 0 : 1;
 }
 
 void add_job(CLI::App& app, const common_options& common, int& exit_code) {

@@ -104,11 +104,15 @@ int process::wait(bool block) {
 
 bool process::ended() { return wait(false) >= 0; }
 
-bool process::write(std::string_view text) {
-  while (in_ >= 0 && !text.empty()) {
+bool process::write(std::string_view text, const std::function<bool()>& goes_on) {
+  if (in_ >= 0 && goes_on) ::fcntl(in_, F_SETFL, O_NONBLOCK);
+  while (in_ >= 0 && !text.empty() && (!goes_on || goes_on())) {
     const auto n = ::write(in_, text.data(), text.size());
     if (n > 0) text.remove_prefix(static_cast<std::size_t>(n));
-    else if (errno != EINTR) close_fd(in_);
+    else if (errno == EAGAIN) {
+      pollfd one{in_, POLLOUT, 0};
+      ::poll(&one, 1, 200);
+    } else if (errno != EINTR) close_fd(in_);
   }
   return in_ >= 0;
 }

@@ -28,8 +28,8 @@ class process {
   process& operator=(process&&) = delete;
   ~process();  ///< ends it, and waits for that
 
-  /// False if it no longer reads.
-  bool write(std::string_view text);
+  /// False if it no longer reads. Waits while it does not take the text, as long as `goes_on` is true.
+  bool write(std::string_view text, const std::function<bool()>& goes_on = {});
   void close_input();
   /// Its next line on stdout, or "" if it ends before that, or after `seconds`.
   std::string read_line(double seconds);

@@ -215,7 +215,7 @@ process remote::start(const std::string& host, const std::string& script, const 
   const auto command = this->command(host);
   const auto text = whole(script, arguments, true);
   if (settings_.verbose || settings_.dry_run) show(command, text);
-  process out(settings_.dry_run ? words{"true"} : command);
+  process out(settings_.dry_run ? words{"true"} : command, interruption::awaited());
   out.write(text);
   return out;
 }

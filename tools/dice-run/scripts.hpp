@@ -9,6 +9,7 @@ extern const char* const lock;                    // of all that change somethin
 extern const char *const prepare, *const complete, *const remember, *const discard, *const switch_to,
                                                                                         *const clean;  // deploy
 extern const char *const announce, *const start, *const supervise, *const stop, *const output;         // the job
+extern const char *const heart, *const feed;                                                           // its input
 extern const char *const bench, *const logs;  // bench, measure; logs
 extern const char *const check, *const link;  // check, which facts follows; link is in Perl
 extern const char* const facts;               // check, deploy, start, bench, measure

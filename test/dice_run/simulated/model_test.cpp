@@ -256,15 +256,15 @@ TEST(SimulatedHosts, DoWhatRealOnesDo) {
   b.compare({"discard", {}, "t2"});
   // Jobs.
   b.compare({"announce", {"1", "a"}, "t2"});
-  b.compare({"start", {"1", "3", "", second, "exit 0", "--x"}, "t2"});
+  b.compare({"start", {"1", "3", "", second, "exit 0", "", "--x"}, "t2"});
   b.compare({"survey", {}, "t2"});
   b.compare({"bench", {"", second, "--x"}, "t2"});
   b.compare({"survey", {}, "t2"});
   b.compare({"stop", {"0"}, "t9"});
-  b.compare({"start", {"2", "0", "", second, "exit 0"}, "t2"});
+  b.compare({"start", {"2", "0", "", second, "exit 0", ""}, "t2"});
   b.compare({"bench", {"", second}, "t2"});
   b.compare({"lock", {"process 4 on pc"}, "t4"});
-  b.compare({"start", {"2", "0", "", second, "exit 0"}, "t4"});
+  b.compare({"start", {"2", "0", "", second, "exit 0", ""}, "t4"});
   b.compare({"stop", {"0"}, "t9"});
   // The host leaves.
   b.compare({"switch_to", {second, first, "", second}, "t4"});

@@ -30,4 +30,4 @@ esac
   point "$base/holder" "$token $call $1" "$base/holder" || fail "links cannot be made in $folder; choose another folder by --to"
 } 8>>"$base/mutex"
 echo locked
-while [ "$(exec 9>&- && timeout 20 dd bs=1 count=1 2>/dev/null | wc -c)" -gt 0 ]; do :; done
+until_silent

@@ -50,6 +50,8 @@ settle() {
   set -- "$1" $(readlink "$base/job/state")
   case ${2-} in starting | running | waiting) point "$base/job/state" "$1 $3 ${4--} ${5-0} ${6--} $(date +%s)" "$base/job/state" ;; esac
 }
+# Waits until the standard input ends, or is silent for twenty seconds: the machine that calls is gone.
+until_silent() { while [ "$(exec 9>&- && timeout 20 dd bs=1 count=1 2>/dev/null | wc -c)" -gt 0 ]; do :; done; }
 # The version that a link leads to, if it is there.
 version_of() { [ ! -L "$1" ] || [ ! -d "$1" ] || { v=$(readlink "$1") && echo "${v##*/}"; }; }
 # Identifies a process, unlike any later one: its id, when it began, in ticks since the boot, and in which boot.

@@ -1,4 +1,5 @@
 # Runs the job, and starts it again after a failure as often as it may. Written by dice-run start; keeps the job's lock as descriptor 9.
+# Descriptor 7 is the job's standard input.
 # Arguments: the file `run` and its version, the number of the job, how often; options of the program.
 run=$1 version=$2 number=$3 restarts=$4
 shift 4
@@ -61,6 +62,15 @@ ask_hosts() {
   done <"${run%/*}/hosts"
   wait
 } 2>/dev/null
+# A pipe would end at once for its reader if nobody had it open for writing, so it stays open until feed.sh has opened it, and removed
+# its name; for half a minute at most.
+exec 6</proc/self/fd/7
+(
+  exec 6<&- 9>&-
+  tenths=0
+  while [ -p input ] && kill -0 $$ && [ $((tenths += 1)) -lt 300 ]; do sleep 0.1; done
+) 2>/dev/null &
+exec 7<&-
 trap '' HUP
 # Called for dice-run stop. SIGUSR1 stops the program in order (docs/running.md). The ranks' exit code is then not 0; mpirun says
 # that it aborts the job, and ends the ranks that are left.
@@ -81,7 +91,7 @@ while :; do
   rm -f output && mkfifo output || finish failed "the job has failed after 0 s: $PWD cannot be written"
   keep_log <output &
   logger=$!
-  "$run" "$@" </dev/null >output 2>&1 9>&- &
+  "$run" "$@" <&6 >output 2>&1 6<&- 9>&- &
   child=$!
   [ -z "$stopping" ] || { stopping=; stop_in_order; } # dice-run stop came before there was a child
   save running
