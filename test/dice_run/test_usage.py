@@ -68,7 +68,7 @@ class Usage(Case):
             self.assertIn(message, done.stderr)
             self.assertEqual(done.returncode, 2)
         helps = [subprocess.run([DICE_RUN, *words, '--help'], stdout=subprocess.PIPE, text=True).stdout for words in
-                 [(), *((c,) for c in 'init check deploy rollback start stop status logs bench measure'.split())]]
+                 [(), *((c,) for c in 'init check deploy rollback start stop status logs bench measure install-service uninstall-service'.split())]]
         self.assertEqual([(text.count('\nExit codes: 0 done; '), text.split('\n')[-2][:9], '1000000' in text) for text in helps], [(1, 'Exit code', False)] * len(helps))
         with self.assertRaises(AssertionError):
             self.dice_run('--help', code=1)

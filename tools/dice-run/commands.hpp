@@ -26,5 +26,6 @@ void add_job(CLI::App& app, const common_options& common, int& exit_code);      
 void add_status(CLI::App& app, const common_options& common, int& exit_code);   ///< status
 void add_logs(CLI::App& app, const common_options& common, int& exit_code);     ///< logs
 void add_figures(CLI::App& app, const common_options& common, int& exit_code);  ///< bench, measure
+void add_service(CLI::App& app, const common_options& common, int& exit_code);  ///< install-service, uninstall-service
 
 }  // namespace dice_run

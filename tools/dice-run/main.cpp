@@ -46,7 +46,7 @@ int run(int argc, char** argv) {
       ->type_name("COMMAND");
   app.add_flag("-v,--verbose", common.ssh.verbose, "Show each command that is run");
   app.add_flag("--dry-run", common.ssh.dry_run, "Show the commands, and run none");
-  for (const auto add : {add_init, add_check, add_deploy, add_job, add_status, add_logs, add_figures})
+  for (const auto add : {add_init, add_check, add_deploy, add_job, add_status, add_logs, add_figures, add_service})
     add(app, common, exit_code);
   const words given(argv + 1, argv + argc);
   refuse_empty_texts(app, given);

@@ -10,6 +10,7 @@ extern const char *const prepare, *const complete, *const remember, *const disca
                                                                                         *const clean;  // deploy
 extern const char *const announce, *const start, *const supervise, *const stop, *const output;         // the job
 extern const char *const heart, *const feed;                                                           // its input
+extern const char *const install_service, *const uninstall_service, *const boot;                       // the service
 extern const char *const bench, *const logs;  // bench, measure; logs
 extern const char *const check, *const link;  // check, which facts follows; link is in Perl
 extern const char* const facts;               // check, deploy, start, bench, measure

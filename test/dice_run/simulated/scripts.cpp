@@ -334,7 +334,7 @@ class shell {
     words used;
     for (const auto& [pid, p] : h_.processes) used.push_back(p.version);
     for (const auto& v : fs_.names(base_)) {
-      if (!fs_.has_folder(base_ + "/" + v) || v == "job" || v == "bench") continue;
+      if (!fs_.has_folder(base_ + "/" + v) || v == "job" || v == "bench" || v == "service") continue;
       if (!has(keep, v) && !has(used, v)) {
         at("remove");
         for (const auto& j : w_.jobs)

@@ -7,7 +7,7 @@ used=
 for p in $running; do used="$used $(readlink "/proc/$p/exe") $(readlink "/proc/$p/cwd")/"; done 2>/dev/null
 for v in "$base"/*; do
   [ -d "$v" ] && [ ! -L "$v" ] || continue
-  case ${v##*/} in job | bench) continue ;; esac
+  case ${v##*/} in job | bench | service) continue ;; esac
   case $keep in *" ${v##*/} "*) ;; *)
     case $used in *"$real/${v##*/}/"*) ;; *) rm -rf "$v" && continue || exit 1 ;; esac ;;
   esac
