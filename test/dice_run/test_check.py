@@ -299,7 +299,7 @@ class Init(Recorded):
                           'DICE/scripts/sysroot board orin sysroot\n', project['README.md'])  # which has the oldest libraries
             self.assertIn('cmake -S . -B build -DDICE_SYSROOT=sysroot && cmake --build', project['README.md'])
         self.assertIn('Connections were not measured', project['cluster.hpp'])
-        self.assertIn('`dice-run check --hosts pc,pi,orin --cluster cluster.hpp`', project['README.md'])
+        self.assertRegex(project['README.md'], r'(?s)\ndice-run start -- --input /dev/video0 .*`dice-run check --hosts pc,pi,orin --cluster cluster\.hpp`')
         self.assertIn(' PROFILE numbers.profile.json)\n# ANY_MAPPING: ', lists)
         self.assertIn(' PLAN plan.hpp ANY_MAPPING)\n', lists)
         self.assertIn('dice::best_mapping<numbers::network, machines,', project['plan.hpp'])
