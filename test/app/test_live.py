@@ -248,6 +248,13 @@ class Health(Live):
         except OSError:
             return False
 
+    @unittest.skipUnless(MPIRUN, "no mpirun")
+    def test_a_rank_that_does_not_come(self):
+        self.script("late", f'#!/bin/sh\n[ $OMPI_COMM_WORLD_RANK = 0 ] || sleep 17\nexec "{TOY}" "$@"\n')
+        done = self.start(self.folder / "late", "--input", "in.npy", ranks=2, by="mpi", env={**os.environ, "TOY_OWNER": OWNERS[1]})
+        self.assert_done(done)
+        self.assertEqual(done.stderr.count(b"still waits for the first message of other ranks. If their hosts are up, a firewall"), 1, done.stderr)
+
     def test_a_port(self):
         import socket
         import urllib.request

@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <functional>
 #include <ostream>
 #include <string>
@@ -64,6 +66,7 @@ struct member {
   std::vector<int> layers = owner;
   std::vector<platform::unit> units{};
   bool here = true;
+  std::chrono::milliseconds patience{30000};
 };
 /// What `n` ranks learn, of which each is as of(member, rank) says.
 template <class F>
@@ -81,7 +84,7 @@ std::vector<job::introduction> introduced(F of, int n = ranks, bool any_number =
     const bool own[]{m.here, m.here, true};
     if (!m.here) p.here = own;
     const job::agreement me(here, ranks, m.board);
-    return job::introduce({p, here, by, engine}, me, m.usage, {{"--frames ", m.option}}, any_number);
+    return job::introduce({p, here, by, engine, m.patience}, me, m.usage, {{"--frames ", m.option}}, any_number);
   });
 }
 /// The same for one error, which is the same in all.
@@ -230,4 +233,24 @@ TEST(introduction, needs_the_right_number_of_ranks) {
   EXPECT_EQ(refused(one, 2), (refusal{"this program's plan has 1 rank, started with 2: run it without mpirun", 2}));
   EXPECT_EQ(refused(one, 2, false, true),
             (refusal{"this program's plan has 1 rank, started with 2: choose in_process for engine_options::by", 2}));
+}
+
+TEST(introduction, rank_0_says_that_it_waits_for_others) {
+  const auto said = [](int patience, bool engine, int late = 1) {
+    testing::internal::CaptureStderr();
+    introduced(
+        [&](member& m, int r) {
+          m.patience = std::chrono::milliseconds(patience);
+          if (r == late) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        },
+        ranks, false, engine);
+    return testing::internal::GetCapturedStderr();
+  };
+  const auto warning = said(20, false);
+  EXPECT_TRUE(warning.starts_with("dice: warning: " + at(0) + " still waits for the first message of other ranks. "))
+      << warning;
+  EXPECT_NE(warning.find(" --mca btl_tcp_if_include NETWORK "), std::string::npos);
+  EXPECT_EQ(std::count(warning.begin(), warning.end(), '\n'), 1);
+  EXPECT_EQ(said(20, true), "") << "a program of one's own may use the standard error otherwise";
+  EXPECT_EQ(said(30000, false), "");
 }

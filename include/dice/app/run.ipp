@@ -10,6 +10,8 @@
 #include "dice/channels/transports.hpp"
 #include "dice/files/interrupts.hpp"
 #include "dice/files/standard_streams.hpp"
+#include "dice/job/agreement.hpp"
+#include "dice/job/late_note.hpp"
 #include "dice/job/mapping_choice.hpp"
 #include "dice/job/status_reporter.hpp"
 #include "dice/kernels/cpu_level.hpp"
@@ -248,7 +250,11 @@ inline const channels::transport_info& transport_of(channels::transport wanted, 
   // Before the ranks meet: if they never do, dice-run can say so.
   std::optional<job::status_reporter> reporter;
   if (const auto to = o.status(); usage.empty() && !page && first && !to.empty()) reporter.emplace(to, p.network);
+  std::optional<job::late_note> late;
+  if (by.processes && several && first)
+    late.emplace(job::patience, job::nobody_answers("rank 0 (host " + job::host_name() + ")"));
   const auto job = by.join(p.ranks(), false);
+  late.reset();
   if (!page) files::interrupts::stop_first(o.stop_timeout);
   return run_ranks(p, o, usage, job, f, page, reporter ? &*reporter : nullptr);
 }

@@ -4,6 +4,7 @@
 #include "dice/channels/channel.hpp"
 #include "dice/channels/transports.hpp"
 #include "dice/job/agreement.hpp"
+#include "dice/job/late_note.hpp"
 #include "dice/job/own_ranks.hpp"
 #include "dice/job/record.hpp"
 #include "dice/runtime/digest.hpp"
@@ -12,7 +13,9 @@
 #include "dice/weights/file.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +31,7 @@ struct participation {
   channels::communicator& ranks;
   const channels::transport_info& by;
   bool engine = false;  ///< messages name the settings of engines, not options of the command line
+  std::chrono::milliseconds patience = job::patience;  ///< before rank 0 says that it waits for others
 };
 
 /// What the ranks learn of one another.
@@ -80,7 +84,10 @@ inline constexpr const char* same_program = "start the same program with the sam
        {std::string(program.version), me.host(), in.ranks.library(), usage, shares ? mask : std::string()})
     mine.put(field);
   for (const auto& [what, value] : alike) mine.put(value);
+  std::optional<late_note> late;
+  if (r == 0 && in.ranks.size() > 1 && !in.engine) late.emplace(in.patience, nobody_answers(me.where_text()));
   const auto answers = in.ranks.all_gather(mine.text());
+  late.reset();
   introduction out;
   std::string difference, first_version, first_host, first_library;
   std::vector<std::string> first, mistakes;
