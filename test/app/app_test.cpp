@@ -123,9 +123,9 @@ TEST(agreed_options, say_what_ranks_were_given) {
 }
 
 TEST(version, is_the_same_in_identifiers) {
-#define DICE_TEXT_OF(x) #x
-#define DICE_TEXT(x) DICE_TEXT_OF(x)
-  std::string identifier = DICE_TEXT(DICE_VERSION);
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+  std::string identifier = TEXT(DICE_VERSION);
   std::replace(identifier.begin(), identifier.end(), '_', '.');
   EXPECT_EQ(identifier, version);
 }

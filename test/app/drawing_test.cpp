@@ -41,13 +41,13 @@ std::array<int, 4> sides(const app::detail::rectangle& r) { return {r.left, r.to
 
 int distance(rgb a, rgb b) { return std::abs(a.red - b.red) + std::abs(a.green - b.green) + std::abs(a.blue - b.blue); }
 
-struct folder {
+struct drawing_folder {
   fs::path path = fs::temp_directory_path() / ("dice_drawing_" + std::to_string(::getpid()));
-  folder() {
+  drawing_folder() {
     fs::remove_all(path);
     fs::create_directory(path);
   }
-  ~folder() { fs::remove_all(path); }
+  ~drawing_folder() { fs::remove_all(path); }
   std::string operator/(const char* name) const { return (path / name).string(); }
 };
 
@@ -209,7 +209,7 @@ TEST(Drawing, AnInputLiesInItsPictureAsItWasResized) {
 }
 
 TEST(Drawing, PicturesComeBackFromFiles) {
-  const folder f;
+  const drawing_folder f;
   rgb_picture p(31, 17);
   for (int y = 0; y < 17; ++y)
     for (int x = 0; x < 31; ++x) p.at(x, y) = {static_cast<std::uint8_t>(8 * x), static_cast<std::uint8_t>(15 * y), 77};
@@ -227,7 +227,7 @@ TEST(Drawing, PicturesComeBackFromFiles) {
 }
 
 TEST(Drawing, NamesThatAreNoPicturesAreRefused) {
-  const folder f;
+  const drawing_folder f;
   for (const char* name : {"a.bmp", "png", "a.png.txt", "a", "jpg."})
     EXPECT_EQ(refusal(f / name),
               "'" + (f / name) + "' cannot be written: the name of a picture must end in .jpg, .jpeg or .png");

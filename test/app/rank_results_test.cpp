@@ -22,7 +22,7 @@ using namespace dice;
 namespace {
 
 /// Inputs 0 and 1 are in ranks 0 and 1, outputs 5 and 7 in rank 1.
-const toy::program& two() {
+const toy::program& two_inputs() {
   static const toy::program p(toy::two_by_two(), {0, 1, 0, 1, 1, 1, 1, 1}, 3);
   return p;
 }
@@ -31,7 +31,7 @@ constexpr std::int64_t bytes = toy::elements * 4;
 /// A rank's view under options that `set` has changed.
 struct viewed {
   app::options options;
-  runtime::program program = two().view();
+  runtime::program program = two_inputs().view();
   app::rank_view view;
 
   template <class Set> viewed(int rank, Set set) : view{program, options, rank} { set(options); }
@@ -212,7 +212,7 @@ TEST(rank_results, are_written_where_they_are_held) {
     results.write([](auto f) { f(); });
     EXPECT_EQ(std::filesystem::exists(path), rank == 1);
   }
-  const auto found = frames::read_results(path, two().view().layers.layers[5].output, "results", {});
+  const auto found = frames::read_results(path, two_inputs().view().layers.layers[5].output, "results", {});
   EXPECT_EQ(found.size(), std::size_t{2} * toy::elements);
   EXPECT_EQ(found.data()[0], 2.5f);
   std::filesystem::remove(path);

@@ -14,7 +14,7 @@ namespace dice_run {
 namespace {
 
 /// All that scripts/check.sh and facts.sh can print, with no value twice.
-constexpr const char* printed =
+constexpr const char* facts_printed =
     "hostname raspberrypi\narchitecture aarch64\nuser anna\naddress 10.0.0.2\n"
     "system NAME=\"Debian GNU/Linux\"\nsystem PRETTY_NAME=\"Debian GNU/Linux 12\"\nsystem ID=debian\n"
     "boot 7d1c\nmodel Raspberry Pi 4 Model B \ncompatible raspberrypi,4-model-b brcm,bcm2711 \ntegra # R36\n"
@@ -52,7 +52,7 @@ cluster_facts three_hosts() {
   b.ssh_seconds = 0.25;
   b.clock_offset = -0.5;
   b.clock_error = 0.125;
-  read_facts(printed, {"c", "d", "gone"}, b);
+  read_facts(facts_printed, {"c", "d", "gone"}, b);
   EXPECT_NEAR(b.fill_gbytes_per_s, 5.37, 0.01);  // the best of three
   b.fill_gbytes_per_s = 2.5;
   auto gone = host("gone"), c = host("c");

@@ -12,12 +12,14 @@
 namespace dice_run {
 namespace {
 
-const std::string here = [] {
+const std::string this_machine = [] {
   char name[256] = "";
   ::gethostname(name, sizeof name - 1);
   return std::string(name);
 }();
-std::string lock_of(const std::string& host) { return fmt::format("lock {} 'process {} on {}'", host, ::getpid(), here); }
+std::string lock_of(const std::string& host) {
+  return fmt::format("lock {} 'process {} on {}'", host, ::getpid(), this_machine);
+}
 
 words deployed(conversation& c, const deployment& plan, const words& forgotten = {}, bool dry_run = false) {
   return said_by(

@@ -20,8 +20,6 @@
 namespace dice_run {
 namespace {
 
-[[maybe_unused]] const auto before_tests = std::signal(SIGPIPE, SIG_IGN);  // as dice-run does, for itself only
-
 const words hostile{"", "a b", "it's", "\"", "$HOME", "`id`", ";", "a\nb", "\\", "*", "-n", "!", "#", "ä", "'\\''"};
 
 TEST(Remote, QuotesForSh) {

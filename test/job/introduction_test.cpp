@@ -24,7 +24,7 @@ using namespace dice;
 namespace {
 
 constexpr int ranks = 3;
-const std::vector<int> owner{0, 0, 0, 1, 1, 1, 2, 2, 2, 2};
+const std::vector<int> owners{0, 0, 0, 1, 1, 1, 2, 2, 2, 2};
 
 /// "rank 1 (host a)"
 std::string at(int rank) { return "rank " + std::to_string(rank) + " (host " + job::host_name() + ")"; }
@@ -63,7 +63,7 @@ std::string agreed(const std::function<std::string(job::agreement&)>& before, in
 struct member {
   std::string version = "1.2.3", usage{}, option = "7";
   std::string_view structure{}, board{};
-  std::vector<int> layers = owner;
+  std::vector<int> layers = owners;
   std::vector<platform::unit> units{};
   bool here = true;
   std::chrono::milliseconds patience{30000};
@@ -151,7 +151,7 @@ TEST(introduction, tells_hosts_and_who_shares_cores) {
 // Hosts have cores of the same numbers.
 TEST(introduction, cores_of_other_hosts_are_not_shared) {
   const auto sharers = on_hosts::in_ranks("+=+", [](channels::communicator& here) {
-    const toy::program toy(toy::diamond(), owner, 4);
+    const toy::program toy(toy::diamond(), owners, 4);
     const job::agreement me(here, ranks, {});
     return job::introduce({toy.view(), here, channels::mpi::about}, me, {}, {}, false).sharers;
   });
@@ -195,7 +195,7 @@ TEST(introduction, reads_only_the_host_of_another_version) {
         here.all_gather(old.text());
         return {};
       }
-      const toy::program toy(toy::diamond(), owner, 4);
+      const toy::program toy(toy::diamond(), owners, 4);
       const auto p = toy.view();
       const auto out = job::introduce({p, here, channels::mpi::about}, {here, ranks, {}}, {}, {{"--frames ", "7"}}, false);
       EXPECT_EQ(out.code, 1);
@@ -229,7 +229,7 @@ TEST(introduction, needs_the_right_number_of_ranks) {
   EXPECT_EQ(refused(alike, 2), (refusal{two + "--transport in-process)", 2}));
   EXPECT_EQ(refused(alike, 2, false, true), (refusal{two + "engine_options::by in_process)", 2}));
   EXPECT_EQ(refused(alike, 2, true), (refusal{"", 0}));
-  const auto one = [](member& m, int) { m.layers.assign(owner.size(), 0); };
+  const auto one = [](member& m, int) { m.layers.assign(owners.size(), 0); };
   EXPECT_EQ(refused(one, 2), (refusal{"this program's plan has 1 rank, started with 2: run it without mpirun", 2}));
   EXPECT_EQ(refused(one, 2, false, true),
             (refusal{"this program's plan has 1 rank, started with 2: choose in_process for engine_options::by", 2}));

@@ -91,19 +91,19 @@ template <class Cluster> cost::setting usable_on() {
   s.usable = usable;
   return s;
 }
-part::search_result best(const cost::setting& s, part::objective by) {
+part::search_result best_with_gpus(const cost::setting& s, part::objective by) {
   part::request r;
   r.aim.best = by;
   return part::find_best(s, r);
 }
 
 TEST(gpus, get_layers_if_they_are_fast_and_have_the_memory) {
-  const auto quick = best(usable_on<cluster<host<"g", with_gpu<1_GiB, 1_GiB>>>>(), part::objective::latency);
+  const auto quick = best_with_gpus(usable_on<cluster<host<"g", with_gpu<1_GiB, 1_GiB>>>>(), part::objective::latency);
   ASSERT_EQ(quick.ranks.devices.size(), 1);
   EXPECT_EQ(quick.ranks.devices[0], 2);
   // A GPU that is too small for the whole network gets a part of it, or none.
   const auto s = usable_on<cluster<host<"g", with_gpu<1_GiB, 8000>>>>();
-  const auto small = best(s, part::objective::latency);
+  const auto small = best_with_gpus(s, part::objective::latency);
   ASSERT_FALSE(small.empty());
   const auto memory = part::detail::planned_memory_of(s, cost::problem_of(s), small.stages, small.ranks);
   for (const auto& r : memory.ranks) EXPECT_LE(r.planned, s.cluster.processors[r.processor].memory);
@@ -113,7 +113,7 @@ TEST(gpus, get_layers_if_they_are_fast_and_have_the_memory) {
 // A board that is too small for what the ranks on CPU and GPU need together, but not for the CPU's.
 TEST(gpus, leave_the_boards_memory_to_cpus) {
   const auto roomy = usable_on<cluster<host<"g", with_gpu<1_GiB, 1_GiB>>>>();
-  const auto wanted = best(roomy, part::objective::throughput);
+  const auto wanted = best_with_gpus(roomy, part::objective::throughput);
   std::int64_t on_cpus = 0, on_gpu = 0;
   for (const auto& r : part::detail::planned_memory_of(roomy, cost::problem_of(roomy), wanted.stages, wanted.ranks).ranks)
     (r.processor == 2 ? on_gpu : on_cpus) += r.planned;
@@ -122,7 +122,7 @@ TEST(gpus, leave_the_boards_memory_to_cpus) {
   ASSERT_GT(on_cpus, 0);
   ASSERT_LE(on_cpus, ram);
   ASSERT_GT(on_cpus + on_gpu, ram);
-  const auto found = best(usable_on<cluster<host<"g", with_gpu<ram, 1_GiB>>>>(), part::objective::throughput);
+  const auto found = best_with_gpus(usable_on<cluster<host<"g", with_gpu<ram, 1_GiB>>>>(), part::objective::throughput);
   EXPECT_EQ(found.rounds, 1);
   EXPECT_EQ(found.expected.throughput, wanted.expected.throughput);
 }

@@ -252,7 +252,7 @@ inline const channels::transport_info& transport_of(channels::transport wanted, 
   if (const auto to = o.status(); usage.empty() && !page && first && !to.empty()) reporter.emplace(to, p.network);
   std::optional<job::late_note> late;
   if (by.processes && several && first)
-    late.emplace(job::patience, job::nobody_answers("rank 0 (host " + job::host_name() + ")"));
+    late.emplace(job::others_patience, job::nobody_answers("rank 0 (host " + job::host_name() + ")"));
   const auto job = by.join(p.ranks(), false);
   late.reset();
   if (!page) files::interrupts::stop_first(o.stop_timeout);

@@ -31,7 +31,7 @@ struct participation {
   channels::communicator& ranks;
   const channels::transport_info& by;
   bool engine = false;  ///< messages name the settings of engines, not options of the command line
-  std::chrono::milliseconds patience = job::patience;  ///< before rank 0 says that it waits for others
+  std::chrono::milliseconds patience = others_patience;  ///< before rank 0 says that it waits for others
 };
 
 /// What the ranks learn of one another.

@@ -13,7 +13,7 @@
 namespace dice::job {
 
 /// How long rank 0 waits for other ranks before it says so. Slow boards need some seconds to load a program.
-inline constexpr std::chrono::milliseconds patience = std::chrono::seconds(15);
+inline constexpr std::chrono::milliseconds others_patience = std::chrono::seconds(15);
 
 /// Prints a line to the standard error if it still lives after `patience`: about a call that cannot be interrupted.
 class late_note {
