@@ -36,8 +36,8 @@ int wait_until_up(const site& s, const deployment& deployed, const std::string& 
   std::vector<std::string> lost;
   std::optional<live_status> said;
   bool by_frames = opts.waits;
-  const double unsaid = 20;  // for ranks that must only run
-  for (double limit = unsaid; s.hosts->seconds() - begin < limit && !interruption::happened();) {
+  const double quiet_start = 20;  // for ranks that must only run
+  for (double limit = quiet_start; s.hosts->seconds() - begin < limit && !interruption::happened();) {
     s.hosts->pause(0.5);
     const auto all = s.survey({}, deployed.hosts);  // even if the host that named them is lost
     const auto of = [&](const std::string& host) { return std::ranges::find(all, host, &host_state::host); };

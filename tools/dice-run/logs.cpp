@@ -18,7 +18,7 @@ namespace dice_run {
 
 void print_log(const site& s, const std::string& host, const words& host_of_rank, int lines,
                const std::function<bool()>& follows) {
-  constexpr std::size_t longest = 16 << 20;  // a longer line is printed in pieces
+  constexpr std::size_t longest_line = 16 << 20;  // a longer line is printed in pieces
   std::string pending;
   const auto line = [&](const std::string& text) { return named(parse_log_line(text), host_of_rank, host) + "\n"; };
   const auto result =
@@ -28,7 +28,7 @@ void print_log(const site& s, const std::string& host, const words& host_of_rank
                         std::string page;
                         for (std::size_t end = 0; (end = pending.find('\n')) != std::string::npos; pending.erase(0, end + 1))
                           page += line(pending.substr(0, end));
-                        if (pending.size() > longest) page += line(std::exchange(pending, {}));
+                        if (pending.size() > longest_line) page += line(std::exchange(pending, {}));
                         if (!page.empty()) dice::text::print(page);
                         return !follows || follows();
                       });
