@@ -2,6 +2,7 @@
 
 #include "cluster_header.hpp"
 #include "diagnostics.hpp"
+#include "watts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
