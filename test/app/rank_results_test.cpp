@@ -4,6 +4,7 @@
 #include "error_of.hpp"
 #include "runtime/toy.hpp"
 
+#include "dice/app/output/destination.hpp"
 #include "dice/app/rank_inputs.hpp"
 #include "dice/channels/in_process/hub.hpp"
 
@@ -13,6 +14,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
+#include <semaphore>
 #include <string>
 #include <thread>
 #include <vector>
@@ -215,5 +218,19 @@ TEST(rank_results, are_written_where_they_are_held) {
   const auto found = frames::read_results(path, two_inputs().view().layers.layers[5].output, "results", {});
   EXPECT_EQ(found.size(), std::size_t{2} * toy::elements);
   EXPECT_EQ(found.data()[0], 2.5f);
+  std::filesystem::remove(path);
+}
+
+TEST(destination, closes_a_commands_pipe_after_the_last_byte) {
+  const auto path = (std::filesystem::path(testing::TempDir()) / ("bytes" + std::to_string(::getpid()))).string();
+  app::destination to({0, app::result_sink::kinds::command, "sleep 0.1; wc -c >'" + path + "'"}, 1);
+  std::counting_semaphore<> taken(0);
+  to.on_change([&] { taken.release(); });
+  to.put(std::string(1 << 20, 'x'));  // more than a pipe holds
+  taken.acquire();
+  to.finish();
+  std::int64_t bytes_there = 0;
+  std::ifstream(path) >> bytes_there;
+  EXPECT_EQ(bytes_there, 1 << 20);
   std::filesystem::remove(path);
 }

@@ -73,7 +73,7 @@ class Commands(Live):
 
     def test_a_source_is_started_again(self):
         self.script("camera", "#!/bin/sh\nn=$(cat count 2>&-); echo $((n + 1)) >count\n"
-                    "tail -c +$((n * 2560 + 1)) raw.bin | head -c 2570; [ $((n)) = 1 ] || exit 7\n")
+                    "tail -c +$((n * 2560 + 1)) raw.bin | head -c 2570; sleep 0.1; [ $((n)) = 1 ] || exit 7\n")
         began = time.monotonic()
         done = self.toy("--source", "./camera", "--restart-source", 5, "--frames", 25, "--output", "out.npy", "--json", "run.json")
         self.assert_done(done)
@@ -366,7 +366,7 @@ class Cameras(Case):
         self.script("bin/ffprobe", "#!/bin/sh\necho \"$@\" >>asked\n[ -e size ] && cat size\n")
         path = {**os.environ, "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"}
         (self.folder / "size").write_text("8,8\n")
-        for where, by in ("clip.MP4", "-i clip.MP4"), ("rtsp://user:secret@camera/a b", "-rtsp_transport tcp -i rtsp://user:secret@camera/a b"):
+        for where, by in ("clip.MP4", "-i clip.MP4"), ("rtsps://user:secret@camera/a b", "-rtsp_transport tcp -i rtsps://user:secret@camera/a b"):
             (self.folder / "asked").unlink(missing_ok=True)
             done = self.start(DIGITS, "--input", where, "--frames-as", "gray8", "--when-late", "wait", *self.expected, env=path)
             self.assert_done(done)
@@ -378,9 +378,10 @@ class Cameras(Case):
         done = self.start(DIGITS, "--input", "clip.MP4", "--frames-as", "gray8:8x8", *self.expected, env=path)  # then nobody asks
         self.assert_done(done)
         self.assert_fails(self.start(DIGITS, "--input", "no.mp4", env=path), 1, "'no.mp4' cannot be opened: No such file")
-        self.script("bin/ffmpeg", "#!/bin/sh\nexit 1\n")
+        self.script("bin/ffmpeg", "#!/bin/sh\necho \"$@\" >asked\nexit 1\n")
         done = self.start(DIGITS, "--input", "rtsp://user:secret@camera/", "--frames-as", "gray8:8x8", env=path)
         self.assert_fails(done, 1, "the source 'rtsp://user:…@camera/' has ended (exit status 1) after 0 frames")
+        self.assertIn("-rtsp_transport tcp -i rtsp://user:secret@camera/ ", (self.folder / "asked").read_text())
 
 
 if __name__ == "__main__":

@@ -64,6 +64,8 @@ TEST(LiveStatus, AsText) {
             "frames: 1200 answered, 7 dropped; 20 frames/s now; latency median 41.2 ms, p95 55.0 ms; the last one 1.2 s "
             "ago; 1 restart of the source");
   EXPECT_EQ(said[1], "rank 1 (pi) has said nothing for 13 s: it is stuck, stopped or lost, or a kernel takes so long");
+  s.ranks[1].silent_s = 4.5;  // when rank 0 said so, a second ago
+  EXPECT_NE(live_text(s).find("rank 1 (pi) has said nothing for 5.5 s"), std::string::npos);
   s.phase = "ending";
   EXPECT_EQ(lines(live_text(s)).size(), 1u);
   s.age_s = 30;  // then nothing is known of the others

@@ -113,6 +113,13 @@ class Input(JobCase):
         said = self.dice_run('start', '--foreground', '--', '--input', '-', code=1)
         self.assertIn('the connection was cut', said)
         self.assertEqual((self.ranks(), self.phase()), ([0, 0], 'stopped'))
+        HOSTS.behave('a')
+        run, writer = self.feed()  # the next job has a pipe of its own
+        with run, os.fdopen(writer, 'wb') as pipe:
+            pipe.write(FRAMES[:7])
+            pipe.close()
+            said = run.communicate(timeout=40)[0]
+        self.assertEqual((run.returncode, self.arrived()), (0, FRAMES[:7]), said)
 
     def test_what_is_refused(self):
         (HOSTS.folder / 'ssh.log').unlink(missing_ok=True)

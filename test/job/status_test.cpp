@@ -84,11 +84,23 @@ TEST(status, of_a_job_that_stalls) {
     auto said = after(60);
     said[0].heard = s * second;  // only rank 0 still speaks
     now = maker.make(job::phase::waiting, said, 0, s * second);
+    if (s == 65) {
+      EXPECT_NEAR(now.frames_per_second, 10, 1e-9) << "frames came in five of ten seconds";
+    }
   }
   EXPECT_EQ(now.frames_per_second, 0);
   EXPECT_NEAR(now.last_frame_s, 15.3, 1e-6);
   EXPECT_NEAR(now.ranks[1].silent_s, 15.2, 1e-6);
   EXPECT_LT(now.ranks[0].silent_s, 0.1);
+}
+
+TEST(status, of_a_job_that_has_just_begun_in_the_cold) {
+  const std::vector<runtime::rank_health> said{
+      {.heard = 1010 * second, .frames = 20, .computing = 5 * second, .temperature = -5'000}};
+  const auto s = job::status_maker({"pc"}).make(job::phase::waiting, said, 1000 * second, 1010 * second);
+  EXPECT_NEAR(s.running_s, 10, 1e-9);
+  EXPECT_TELLS(job::status_json(s, 77, 1),
+               R"({"host": "pc", "stage_ms": 250, "busy": 0.5, "temperature_c": -5, "silent_s": 0})");
 }
 
 TEST(status, before_the_first_frame) {
@@ -107,7 +119,7 @@ TEST(status, before_the_first_frame) {
 TEST(status, with_several_outputs_counts_frames_that_have_left_everywhere) {
   auto said = after(10);
   said.push_back(said[1]);
-  said[2].left = 198;
+  said[1].left = 198;
   said[2].median = 90 * ms;
   job::status_maker maker({"a", "b", "c"});
   const auto s = maker.make(job::phase::waiting, said, 0, 10 * second);
