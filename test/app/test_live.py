@@ -211,6 +211,7 @@ class Health(Live):
             env = {**os.environ, "DICE_STATUS": str(self.folder / "status.json"), **({"TOY_OWNER": owner} if owner else {})}
             with Run(command, cwd=self.folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
                 self.wait_for(lambda: self.status()["answered"] >= 100, run)
+                self.wait_for(lambda: all(rank["stage_ms"] is not None for rank in self.status()["ranks"]), run)  # each says so for itself
                 status = self.status()
                 self.assertEqual(status["phase"], "running")
                 self.assertTrue(0 <= status["read"] - status["entered"] <= 2, status)
@@ -221,8 +222,12 @@ class Health(Live):
                 self.wait_for(lambda: 'end="answered"} 0' not in (self.folder / "m.prom").read_text(), run)
                 self.assertIn("# TYPE dice_latency_seconds summary", (self.folder / "m.prom").read_text())
                 run.send_signal(signal.SIGUSR1)
-                run.communicate(timeout=LIMIT)
+                said = run.communicate(timeout=LIMIT)[0].decode()
             self.assertFalse((self.folder / "status.json").exists())
+            last = (self.folder / "m.prom").read_text()  # the counts stay until the end
+            self.assertIn(f'end="answered"}} {said.split()[0]}\n', last)
+            self.assertIn('dice_up{network="toy"} 0\n', last)
+            self.assertNotRegex(last, r"dice_latency_seconds_sum\S+ 0\n|dice_rank_silent_seconds")
 
     @unittest.skipUnless(MPIRUN, "no mpirun")
     def test_a_rank_that_is_stuck(self):
@@ -270,8 +275,24 @@ class Health(Live):
                     return ""
             self.wait_for(lambda: 'dice_up{network="toy"} 1' in page(), run)
             self.assert_fails(self.toy("--input", "in.npy", "--metrics", port), 1, f"--metrics: port {port} of this host cannot be used")
-            run.send_signal(signal.SIGUSR1)
-            run.wait(LIMIT)
+            with socket.create_connection(("127.0.0.1", port)) as client:
+                stops = threading.Event()
+
+                def slow():
+                    while not stops.wait(0.2):
+                        try:
+                            client.sendall(b"a")
+                        except OSError:
+                            return
+                threading.Thread(target=slow).start()
+                time.sleep(0.3)
+                run.send_signal(signal.SIGUSR1)
+                try:
+                    run.wait(LIMIT)
+                finally:
+                    stops.set()
+        for wrong in "0", "65536", "123456":
+            self.assert_fails(self.toy("--input", "in.npy", "--metrics", wrong), 2, f"--metrics: '{wrong}' is not a port from 1 to 65535; for a file of this name write ./{wrong}")
 
 
 class Pipes(Live):

@@ -169,6 +169,10 @@ TEST(status_reporter, writes_files_and_removes_its_own) {
     reporter.enter(job::phase::waiting);
     EXPECT_TELLS(until(json, "waiting"), R"({"host": "pi",)");
     EXPECT_TELLS(until(metrics, "dice_up"), "dice_up{network=\"net\"} 0");
+    reporter.end(7);
+    EXPECT_TELLS(until(json, "ending"), R"("entered": 7, "answered": 7,)");
+    EXPECT_TELLS(content(json), R"("last_frame_s": 0,)");
+    EXPECT_TELLS(until(metrics, "} 7"), "dice_frames_total{network=\"net\",end=\"answered\"} 7");
   }
   EXPECT_FALSE(std::filesystem::exists(json)) << "else it would be taken for a job that runs";
   EXPECT_TRUE(std::filesystem::exists(metrics));

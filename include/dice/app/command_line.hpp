@@ -13,6 +13,7 @@
 #include "dice/files/place.hpp"
 #include "dice/files/writer.hpp"
 #include "dice/frames/picture_form.hpp"
+#include "dice/job/status_reporter.hpp"
 #include "dice/meta/nearest.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/runtime/usage_error.hpp"
@@ -206,7 +207,12 @@ inline std::span<const option> option_table() {
           "--metrics", takes::value, "FILE|PORT", false,
           "say each second how the job is, in Prometheus's text format: in a file, or at http://127.0.0.1:PORT/metrics; on "
           "the host of rank 0",
-          [](parsing& p, std::string_view v) { p.out.metrics = v; }},
+          [](parsing& p, std::string_view v) {
+            if (v.find_first_not_of("0123456789") == std::string_view::npos && !job::status_reporter::port_of(v))
+              p.fail("'" + std::string(v) + "' is not a port from 1 to 65535; for a file of this name write ./" +
+                     std::string(v));
+            p.out.metrics = v;
+          }},
       option{"--trace", takes::value, "FILE", false, "write what every rank did when, for chrome://tracing or Perfetto",
              [](parsing& p, std::string_view v) { p.out.trace = v; }},
       option{"--profile", takes::value, "FILE", false, "print the time of every layer, and write it as JSON",

@@ -241,7 +241,7 @@ class rank_job {
         counted_results progress_sink(results_.kept(), frames_, shows_progress());
         stream(pictured(inputs_.source()), &through(progress_sink), frames_);
       }
-      if (reporter_) reporter_->enter(job::phase::ending);
+      if (reporter_) reporter_->end(me_.executor().frames());
       figures_.cores = watch.used();
       me_.end().settle();
       wanted_ = view_.streams ? -1 : frames_;

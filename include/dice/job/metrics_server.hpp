@@ -3,6 +3,7 @@
 #pragma once
 
 #include "dice/files/error.hpp"
+#include "dice/meta/clock.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -59,7 +60,7 @@ class metrics_server {
   }
 
  private:
-  static constexpr int patience = 1000;  ///< ms for a client
+  static constexpr std::int64_t patience = 1'000'000'000;  ///< ns for a client: others wait, and so does the end
 
   void serve(const std::stop_token& ends) {
     while (!ends.stop_requested()) {
@@ -72,11 +73,16 @@ class metrics_server {
     }
   }
   void answer(int client) {
+    const auto until = meta::now() + patience;
+    const auto comes = [&](short what) {
+      pollfd on{client, what, 0};
+      const auto left = (until - meta::now()) / 1'000'000;
+      return left > 0 && ::poll(&on, 1, static_cast<int>(left)) > 0;
+    };
     std::string asked;
     while (asked.find("\r\n\r\n") == std::string::npos) {
       char some[1024];
-      pollfd in{client, POLLIN, 0};
-      if (asked.size() > 8192 || ::poll(&in, 1, patience) <= 0) return;
+      if (asked.size() > 8192 || !comes(POLLIN)) return;
       const auto n = ::read(client, some, sizeof some);
       if (n <= 0) return;
       asked.append(some, static_cast<std::size_t>(n));
@@ -93,8 +99,7 @@ class metrics_server {
         "\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: " + std::to_string(page.size()) +
         "\r\nConnection: close\r\n\r\n" + page;
     for (std::string_view rest = text; !rest.empty();) {
-      pollfd to{client, POLLOUT, 0};
-      if (::poll(&to, 1, patience) <= 0) return;
+      if (!comes(POLLOUT)) return;
       const auto n = ::send(client, rest.data(), rest.size(), MSG_NOSIGNAL);
       if (n <= 0) return;
       rest.remove_prefix(static_cast<std::size_t>(n));

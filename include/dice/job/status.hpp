@@ -36,7 +36,7 @@ struct rank_status {
   double stage_ms = -1;       ///< computing of a frame; -1: not known
   double busy = -1;           ///< the share of the time in which it computes; -1: not known
   double temperature = -300;  ///< of its host, in degrees Celsius; -300: not known
-  double silent_s = -1;       ///< since it has said how it is; -1: it never has
+  double silent_s = -1;       ///< since it has said how it is; -1: it never has, or need not any more
 };
 
 /// The job.
@@ -66,7 +66,7 @@ class status_maker {
       auto& rank = out.ranks.emplace_back(rank_status{.host = hosts_[r]});
       if (r >= said.size() || said[r].heard == 0) continue;
       const auto& h = said[r];
-      rank.silent_s = std::max(0.0, seconds(now - h.heard));
+      if (p != phase::ending) rank.silent_s = std::max(0.0, seconds(now - h.heard));  // then nobody says anything
       if (h.temperature != this_host::no_temperature) rank.temperature = static_cast<double>(h.temperature) * 1e-3;
       if (h.enters) {
         out.entered = h.entered;
@@ -171,7 +171,7 @@ class status_maker {
   const auto add = [&](const char* name, const std::string& labels, double x) {
     out += std::string(name) + "{" + of + labels + "} " + number(x) + "\n";
   };
-  head("dice_up", "gauge", "Whether a frame has come out.");
+  head("dice_up", "gauge", "Whether frames have come out, and not ended.");
   add("dice_up", "", s.phase == phase::running);
   head("dice_running_seconds", "gauge", "Time since the start of the job.");
   add("dice_running_seconds", "", s.running_s);

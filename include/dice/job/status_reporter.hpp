@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -62,13 +63,23 @@ class status_reporter {
     maker_ = status_maker(std::move(hosts));
     phase_ = phase::preparing;
   }
-  /// From now on. `of` is what the ranks say, until this is called again; or null.
+  /// From now on. `of` is what the ranks say, until this is called again; if it is null, what they have said last counts.
   void enter(job::phase p, const runtime::health* of = nullptr) {
     const std::lock_guard lock(mutex_);
+    if (of_) said_ = of_->ranks();
     phase_ = p;
     of_ = of;
     changed_ = true;
     wake_.notify_all();
+  }
+
+  /// So many frames have entered and come out, and there are no more. The ranks have last said so up to a second ago.
+  void end(std::int64_t frames) {
+    {
+      const std::lock_guard lock(mutex_);
+      frames_ = frames;
+    }
+    enter(phase::ending);
   }
 
   /// The port that `text` is, if it is one.
@@ -81,18 +92,22 @@ class status_reporter {
  private:
   void work(const std::stop_token& ends) {
     auto minute = meta::now() + minutes;
-    while (!ends.stop_requested()) {
+    for (;;) {
+      const bool last = ends.stop_requested();
       std::unique_lock lock(mutex_);
       changed_ = false;
-      const auto said = of_ ? of_->ranks() : std::vector<runtime::rank_health>();
+      const auto said = of_ ? of_->ranks() : said_;
       const auto now = meta::now();
-      const auto status = maker_.make(phase_, said, began_, now);
+      auto status = maker_.make(phase_, said, began_, now);
+      if (frames_ >= 0) status.entered = status.answered = frames_;
+      if (frames_ > 0) status.last_frame_s = std::max(0.0, status.last_frame_s);
       lock.unlock();
       report(status);
       if (to_.minutes && now >= minute) {
         minute = now + minutes;
         text::print_error("dice: " + status_line(status));
       }
+      if (last) return;
       lock.lock();
       wake_.wait_for(lock, ends, std::chrono::seconds(1), [&] { return changed_; });
     }
@@ -131,6 +146,8 @@ class status_reporter {
   std::condition_variable_any wake_;
   job::phase phase_ = phase::joining;
   const runtime::health* of_ = nullptr;
+  std::vector<runtime::rank_health> said_;  ///< last, if of_ is null
+  std::int64_t frames_ = -1;                ///< of the run that has ended; -1: it has not
   bool changed_ = false;
   std::jthread thread_;  // last: it ends before what it uses
 };
