@@ -71,6 +71,10 @@ class Commands(Live):
         self.assert_fails(self.toy("--source", "head -c 2600 raw.bin"), 1,
                           "the source 'head -c 2600 raw.bin' ends within frame 10, after 40 of 256 bytes; a frame is float32 (2, 32), 256 bytes")
 
+    def test_a_command_that_closes_its_output(self):
+        self.assert_done(self.toy("--source", "cat raw.bin; exec >&-; sleep 0.2"))
+        self.assert_fails(self.toy("--source", "cat raw.bin; exec >&-; sleep 1000"), 1, "has closed its output, but not ended within 1 s, and was ended after 50 frames")
+
     def test_a_source_is_started_again(self):
         self.script("camera", "#!/bin/sh\nn=$(cat count 2>&-); echo $((n + 1)) >count\n"
                     "tail -c +$((n * 2560 + 1)) raw.bin | head -c 2570; sleep 0.1; [ $((n)) = 1 ] || exit 7\n")
@@ -394,6 +398,15 @@ class Cameras(Case):
             asked = (self.folder / "asked").read_text()
             self.assertIn(f"{by} -an -sn -dn -vf scale=8:8 -f rawvideo -pix_fmt gray -", asked)
             self.assertIn("-select_streams v:0", asked)
+        self.script("bin/ffmpeg", "#!/bin/sh\necho \"[tcp @ 0x1] $*: refused\" >&2\nexit 7\n")
+        for given, shown in (("rtsp://user:secret@camera/a", "rtsp://user:…@camera/a"), ("rtsp://user:sec@ret@camera", "rtsp://user:…@camera"),
+                             ("rtsp://user:sec/ret@camera", "rtsp://user:…@camera"), ("http://camera:80/a@b?pwd=secret", "http://camera:80/a@b?…"),
+                             ("http://user:1234@camera:80/a?pwd=secret&x", "http://user:…@camera:80/a?…"), ("udp://camera/c:d@e", "udp://camera/c:d@e")):
+            done = self.start(DIGITS, "--input", given, "--frames-as", "gray8:8x8", env=path)
+            self.assert_fails(done, 1, f"the source '{shown}' has ended (exit status 7) after 0 frames")
+            self.assertNotRegex(done.stderr.decode(), "sec|ret@|1234")
+            self.assertRegex(done.stderr.decode(), r"\[tcp @ 0x1\] .*: refused\n")
+        self.script("bin/ffmpeg", "#!/bin/sh\ncat raw.bin\n")
         (self.folder / "size").unlink()
         self.assert_fails(self.start(DIGITS, "--input", "clip.MP4", env=path), 1, "'clip.MP4' holds no video that ffprobe can read (exit status 1)")
         done = self.start(DIGITS, "--input", "clip.MP4", "--frames-as", "gray8:8x8", *self.expected, env=path)  # then nobody asks

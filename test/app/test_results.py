@@ -103,6 +103,20 @@ class Results(Live):
                           "the sink 'head -n 3 >out; exit 5' has ended (exit status 5) and takes no more results")
         self.assert_fails(self.toy("--input", "in.npy", "--sink", "cat >out; exit 4"), 1, "the sink 'cat >out; exit 4' has ended with an error (exit status 4)")
         self.check(self.lines((self.folder / "out").read_bytes()), 50)
+        self.assert_fails(self.toy("--input", "in.npy", "--sink", "exec <&-; sleep 1000", "--frames", 5000), 1,
+                          "the sink 'exec <&-; sleep 1000' has closed its input and takes no more results")
+
+    def test_a_sink_that_reads_nothing(self):
+        command = self.command(TOY, ["--source", "while :; do cat raw.bin; done", "--sink", "sleep 1000", "--results", "raw", "--metrics", "m.prom"], 1, "threads")
+        with Run(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as run:
+            limit, metrics = time.monotonic() + LIMIT, self.folder / "m.prom"
+            while time.monotonic() < limit and not (metrics.exists() and 'answered"} 2' in metrics.read_text()):  # 240 to 260 fill the pipe
+                time.sleep(0.05)
+            time.sleep(1)
+            run.send_signal(signal.SIGUSR1)
+            said = run.communicate(timeout=LIMIT)[1].decode()
+        self.assertEqual(run.returncode, 1, said)
+        self.assertIn("the sink 'sleep 1000' has not read its last results within 10 s, and was ended", said)
 
     def test_a_slow_sink(self):
         """It slows the run down, and gets all results."""

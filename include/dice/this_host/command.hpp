@@ -27,7 +27,8 @@ inline const std::vector<int> cores_at_start = usable_cores();
 
 /// How a command has ended: "exit status 1", "killed by SIGKILL".
 struct command_end {
-  int status = 0;  ///< as waitpid() says
+  int status = 0;     ///< as waitpid() says
+  bool late = false;  ///< it did not end by itself within the patience of end(), which has sent it SIGTERM
 
   bool ok() const { return WIFEXITED(status) && WEXITSTATUS(status) == 0; }
   std::string text() const {
@@ -99,12 +100,11 @@ class command {
     close_pipe();
     if (group_ < 0) return ended_;
     const auto terminate = std::chrono::steady_clock::now() + patience, kill = terminate + std::chrono::seconds(2);
-    bool asked = false;
     for (;;) {
       if (::waitpid(group_, &ended_.status, WNOHANG) != 0) break;
       const auto now = std::chrono::steady_clock::now();
       if (now >= kill) ::kill(-group_, SIGKILL);
-      else if (now >= terminate && !std::exchange(asked, true)) ::kill(-group_, SIGTERM);
+      else if (now >= terminate && !std::exchange(ended_.late, true)) ::kill(-group_, SIGTERM);
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
     ::kill(-group_, SIGKILL);  // what the shell has left behind

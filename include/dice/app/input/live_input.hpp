@@ -179,7 +179,9 @@ class live_input {
     }
     if (unwanted()) return false;
     const auto left = stream_.close(why.empty() ? std::chrono::seconds(1) : std::chrono::seconds(0));
-    if (why.empty() && left && !left->ok()) why = "has ended (" + left->text() + ")";
+    if (why.empty() && left && !left->ok())
+      why =
+          left->late ? "has closed its output, but not ended within 1 s, and was ended" : "has ended (" + left->text() + ")";
     const auto after = " after " + text::count_text(read_, "frame");
     if (settings_.restarts == 0 || restarts_ == settings_.restarts) {
       if (!why.empty()) fail(why + after + (settings_.restarts > 0 ? ", and was started again as often as allowed" : ""));

@@ -39,11 +39,23 @@ inline bool is_video(std::string_view where) {
 
 namespace detail {
 
-/// A URL as messages may show it, without a password.
-inline std::string without_password(const std::string& url) {
-  const auto begin = url.find("://"), at = url.find('@', begin), colon = url.find(':', std::min(begin + 3, url.size()));
-  if (begin == std::string::npos || at == std::string::npos || colon > at || url.find('/', begin + 3) < at) return url;
-  return url.substr(0, colon + 1) + "…" + url.substr(at);
+/// A URL as messages may show it: without a password, and without what follows '?', which may hold one.
+[[gnu::cold]] inline std::string without_password(std::string url) {
+  const auto begin = url.find("://");
+  if (begin == std::string::npos) return url;
+  const auto colon = url.find(':', begin + 3), at = url.rfind('@');
+  if (colon < at && at != std::string::npos && url.find('/', begin + 3) > colon) {
+    const auto port = std::string_view(url).substr(colon + 1, url.find('/', colon) - colon - 1);  // or the password
+    if (port.find_first_not_of("0123456789") != std::string_view::npos) url.replace(colon + 1, at - colon - 1, "…");
+  }
+  if (const auto query = url.find('?', begin); query != std::string::npos) url.replace(query + 1, std::string::npos, "…");
+  return url;
+}
+/// A command that reads a URL, whose own messages then show it like without_password().
+[[gnu::cold]] inline std::string silenced(const std::string& command) {
+  // The exit status is the command's. Descriptor 3 is the standard output, 4 brings the status.
+  return "exec 3>&1; exit $({ { " + command +
+         R"( 2>&1 >&3 3>&- 4>&-; echo $? >&4; } | sed -u 's#://\([^ /:@]*\):[^ ]*@#://\1:…@#g; s#\(://[^ ?]*\)?[^ ]*#\1?…#g' >&2 3>&- 4>&-; } 4>&1))";
 }
 
 /// The options by which ffmpeg and ffprobe read it.
@@ -69,6 +81,9 @@ inline std::string video_options(const std::string& where) {
 [[gnu::cold]] inline stream_origin video_origin(const std::string& where, frames::pixel_layout& pixels) {
   const auto shown = detail::without_password(where);
   const auto fail = [&](const std::string& what) { throw files::error("'" + shown + "' " + what); };
+  const auto quiet = [&](const std::string& command) {
+    return shown == where ? "exec " + command : detail::silenced(command);
+  };
   for (const char* program : {"ffmpeg", "ffprobe"})
     if (!this_host::has_program(program))
       fail("is decoded by " + std::string(program) +
@@ -79,23 +94,24 @@ inline std::string video_options(const std::string& where) {
   const auto from = detail::video_options(where) + text::shell_word(where[0] == '-' ? "./" + where : where);
   if (pixels.format == frames::pixel_format::float32) pixels.format = frames::pixel_format::rgb24;
   if (pixels.width == 0) {
-    const auto [size, end] =
-        detail::output_of("exec ffprobe -v error -select_streams v:0 -show_entries stream=width,height -of csv=p=0 " + from);
+    const auto [size, end] = detail::output_of(
+        quiet("ffprobe -v error -select_streams v:0 -show_entries stream=width,height -of csv=p=0 " + from));
     const auto comma = size.find(',');
     const auto number = [&](std::string_view text, int& to) { std::from_chars(text.data(), text.data() + text.size(), to); };
     if (comma != std::string::npos) {
       number(std::string_view(size).substr(0, comma), pixels.width);
       number(std::string_view(size).substr(comma + 1), pixels.height);
     }
-    if (pixels.width <= 0 || pixels.height <= 0) fail("holds no video that ffprobe can read (" + end.text() + ")");
+    if (pixels.width <= 0 || pixels.height <= 0)
+      fail(end.late ? "gives ffprobe no answer within 30 s" : "holds no video that ffprobe can read (" + end.text() + ")");
   }
   const auto word =
       pixels.format == frames::pixel_format::gray8 ? "gray" : frames::pixel_words[static_cast<std::size_t>(pixels.format)];
   const auto size = std::to_string(pixels.width) + ":" + std::to_string(pixels.height);
   const auto input = detail::video_options(where) + "-i " + text::shell_word(where[0] == '-' ? "./" + where : where);
   return {stream_origin::kinds::command,
-          "exec ffmpeg -nostdin -loglevel error " + input + " -an -sn -dn -vf scale=" + size + " -f rawvideo -pix_fmt " +
-              std::string(word) + " -",
+          quiet("ffmpeg -nostdin -loglevel error " + input + " -an -sn -dn -vf scale=" + size + " -f rawvideo -pix_fmt " +
+                std::string(word) + " -"),
           shown};
 }
 

@@ -15,10 +15,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <deque>
 #include <exception>
@@ -75,11 +77,14 @@ class destination {
   /// After the last record: waits until all are written, gives a file its name, and waits for the end of a command. Throws.
   void finish() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return error_ || (waiting_.empty() && !writes_); });
+    constexpr std::chrono::seconds patience(10);
+    const auto done = [&] { return error_ || (waiting_.empty() && !writes_); };
+    if (!command_) changed_.wait(lock, done);
+    for (auto before = taken_.load(); !changed_.wait_for(lock, patience, done); before = taken_)
+      if (taken_ == before) throw files::error(name() + " has not read its last results within 10 s, and was ended");
     if (error_) std::rethrow_exception(error_);
     if (file_) file_->commit();
     if (!command_) return;
-    constexpr std::chrono::seconds patience(10);
     const auto began = std::chrono::steady_clock::now();
     const auto end = command_->end(patience);
     if (std::chrono::steady_clock::now() - began >= patience)
@@ -130,6 +135,7 @@ class destination {
       if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
       if (n < 0) return fail(errno);
       bytes.remove_prefix(static_cast<std::size_t>(n));
+      taken_ += n;
     }
   }
   /// Ctrl-C also ends the programs that read here: then nothing is wrong.
@@ -137,8 +143,9 @@ class destination {
     if (why == EPIPE && files::interrupts::stop_signal_within(ctrl_c_delay()) != 0) return;
     if (!command_) throw files::error(std::string("the standard output cannot be written: ") + std::strerror(why));
     if (why != EPIPE) throw files::error(name() + " cannot be written to: " + std::strerror(why));
-    throw files::error(name() + " has ended (" + command_->end(std::chrono::milliseconds(500)).text() +
-                       ") and takes no more results");
+    const auto end = command_->end(std::chrono::milliseconds(500));
+    throw files::error(name() + (end.late ? " has closed its input" : " has ended (" + end.text() + ")") +
+                       " and takes no more results");
   }
 
   const result_sink to_;
@@ -150,6 +157,7 @@ class destination {
   std::function<void()> wake_;
   std::deque<std::string> waiting_;
   bool writes_ = false, gives_up_ = false;
+  std::atomic<std::int64_t> taken_{0};  ///< bytes by the reader
   std::exception_ptr error_;
   std::thread writer_;
 };
