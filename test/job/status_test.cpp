@@ -103,6 +103,36 @@ TEST(status, of_a_job_that_has_just_begun_in_the_cold) {
                R"({"host": "pc", "stage_ms": 250, "busy": 0.5, "temperature_c": -5, "silent_s": 0})");
 }
 
+/// What the rank with the results has said last may be old; if it says nothing for long, the job becomes slow.
+TEST(status, the_speed_is_of_the_time_in_which_frames_were_counted) {
+  job::status_maker maker({"pc", "pi"});
+  job::job_status now;
+  for (std::int64_t s = 1; s <= 30; ++s) {
+    auto said = after(s);
+    if (s % 3 == 0) said = after(s - 1);  // its report comes a moment too late
+    now = maker.make(job::phase::waiting, said, 0, s * second);
+    if (s > 2) {
+      EXPECT_NEAR(now.frames_per_second, 20, 1e-9) << s;
+    }
+  }
+  for (std::int64_t s = 31; s <= 35; ++s) now = maker.make(job::phase::waiting, after(30), 0, s * second);
+  EXPECT_NEAR(now.frames_per_second, 14, 2);
+}
+
+/// A job that has prepared itself for seconds is not slow.
+TEST(status, the_speed_counts_from_the_first_frame) {
+  job::status_maker maker({"pc", "pi"});
+  for (std::int64_t s = 1; s <= 8; ++s) maker.make(job::phase::waiting, {{}, {}}, 0, s * second);
+  for (std::int64_t s = 1; s <= 3; ++s) {
+    auto said = after(s);
+    said[1].heard += 8 * second;
+    const auto now = maker.make(job::phase::waiting, said, 0, (8 + s) * second);
+    if (s > 1) {
+      EXPECT_NEAR(now.frames_per_second, 20, 1e-9);
+    }
+  }
+}
+
 TEST(status, before_the_first_frame) {
   job::status_maker maker({});
   auto s = maker.make(job::phase::joining, {}, 0, second);

@@ -45,7 +45,7 @@ struct job_status {
   double running_s = 0;  ///< since its start
   std::int64_t entered = 0, answered = 0;
   frames::stream_counts streams{};
-  double frames_per_second = 0;      ///< in the last ten seconds
+  double frames_per_second = 0;      ///< in the last ten seconds, or since the first frame
   double median_ms = 0, p95_ms = 0;  ///< latencies
   double latency_sum_s = 0;          ///< of all answered frames
   double last_frame_s = -1;          ///< since the last frame came out; -1: none has
@@ -62,6 +62,7 @@ class status_maker {
                                 std::int64_t now) {
     job_status out{.phase = p, .running_s = seconds(now - began)};
     std::int64_t left = std::numeric_limits<std::int64_t>::max(), last = 0;
+    auto counted = now;  // when frames were counted: ranks say how they are once a second
     for (std::size_t r = 0; r < hosts_.size(); ++r) {
       auto& rank = out.ranks.emplace_back(rank_status{.host = hosts_[r]});
       if (r >= said.size() || said[r].heard == 0) continue;
@@ -74,6 +75,7 @@ class status_maker {
       }
       if (!h.leaves) continue;
       left = std::min(left, h.left);
+      counted = std::min(counted, std::max(h.heard, now - 2 * runtime::health::period));
       last = std::max(last, h.last_left);
       out.median_ms = std::max(out.median_ms, static_cast<double>(h.median) * 1e-6);
       out.p95_ms = std::max(out.p95_ms, static_cast<double>(h.p95) * 1e-6);
@@ -83,11 +85,11 @@ class status_maker {
     if (out.answered > 0) out.last_frame_s = std::max(0.0, seconds(now - last));
     if (out.phase == phase::waiting && out.answered > 0) out.phase = phase::running;
     if (past_.empty()) past_.push_back({began, 0, {}});
-    past_.push_back({now, out.answered, said});
+    past_.push_back({counted, out.answered, said});
     constexpr std::int64_t window = 10'000'000'000;
-    while (past_.size() > 2 && now - past_[1].time >= window) past_.pop_front();
+    while (past_.size() > 2 && (past_.front().answered == 0 || counted - past_[1].time >= window)) past_.pop_front();
     const auto& before = past_.front();
-    const auto time = now - before.time;
+    const auto time = counted - before.time;
     if (time > 0 && out.answered > before.answered)
       out.frames_per_second = static_cast<double>(out.answered - before.answered) / seconds(time);
     for (std::size_t r = 0; r < std::min(said.size(), out.ranks.size()); ++r) {
@@ -109,7 +111,7 @@ class status_maker {
   static double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
   std::vector<std::string> hosts_;  ///< by rank
-  std::deque<moment> past_;         ///< the last ten seconds
+  std::deque<moment> past_;         ///< the last ten seconds, or those since the first frame
 };
 
 /// One line of JSON; `pid` and `uptime_s`, of the process and of its host, say when and by whom it was written.
