@@ -77,6 +77,13 @@ TEST(report, latency_and_speed) {
     other.seconds = seconds;
     EXPECT_EQ(report::summary_table(other).find(text), 0u) << report::summary_table(other);
   }
+  EXPECT_EQ(report::summary_table(r).find("came"), std::string::npos);
+  for (const auto& [restarts, text] :
+       {std::pair{0, "\n300 frames came, 0 dropped\n"}, {1, "\n300 frames came, 0 dropped; 1 restart of the source\n"}}) {
+    auto stream = r;
+    stream.streams = {300, 0, restarts};
+    EXPECT_NE(report::summary_table(stream).find(text), std::string::npos) << report::summary_table(stream);
+  }
   EXPECT_NE(report::summary_json(r).json().find(
                 "\"gpu\": {\"name\": \"GPU X\", \"memory_bytes\": 31457280, \"pinned_bytes\": 2097152, "
                 "\"libraries_bytes\": 524288000}}"),

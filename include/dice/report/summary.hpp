@@ -245,9 +245,9 @@ inline std::int64_t shared_cores(const rank_summary& a, const rank_summary& b) {
                     number("%.2f frames/s; ", r.frames_per_second()) + "latency median " +
                     number("%.2f ms", r.latency(0.5)) + number(", p95 %.2f", r.latency(0.95)) +
                     number(", max %.2f\n", r.latency(1));
-  if (const auto& s = r.streams; s.dropped > 0 || s.restarts > 0)
-    out += text::count_text(s.read, "frame") + " came, " + std::to_string(s.dropped) + " dropped; " +
-           text::count_text(s.restarts, "restart") + " of the source\n";
+  if (const auto& s = r.streams; s.read > 0)
+    out += text::count_text(s.read, "frame") + " came, " + std::to_string(s.dropped) + " dropped" +
+           (s.restarts > 0 ? "; " + text::count_text(s.restarts, "restart") + " of the source" : "") + "\n";
   std::vector<std::vector<std::string>> lines{{"rank", "host", "compute ms", "wait ms", "sent", "memory", "planned"}};
   for (std::size_t i = 0; i < r.ranks.size(); ++i) {
     const auto& k = r.ranks[i];
