@@ -14,7 +14,7 @@ fi
 cmake -S "$source" -B "$folder" "$@" -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_CXX_FLAGS=-Werror -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_CXX_STANDARD_LIBRARIES=-l:libstdc++.so.6 -DDICE_BUILD_TESTS=ON -DDICE_BUILD_EXAMPLES=ON -DDICE_CUDA=OFF
 tests="test_graph test_placement test_parts test_schedule test_partition test_assembly test_assembly_splits test_app_embedding"
-programs="onnx2hpp digits splits back_and_forth conformance_compiled conformance_networks"
+programs="onnx2hpp digits camera splits back_and_forth conformance_compiled conformance_networks"
 # A page has an OpenMP kernel. Each clang has its own OpenMP, which may not be installed.
 if echo '#include <omp.h>' | "$compiler" -fopenmp -x c++ -fsyntax-only - 2>/dev/null; then programs="$programs dice_docs_blocks"; fi
 # shellcheck disable=SC2086  # words
