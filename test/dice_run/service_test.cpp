@@ -13,6 +13,11 @@ TEST(Service, WordsOfCommandsAreQuoted) {
   EXPECT_EQ(systemd_quote("100% $HOME ${x} it's;"), R"("100%% $$HOME $${x} it's;")");
 }
 
+TEST(Service, NamesOfUnitsHaveNoPlus) {
+  EXPECT_EQ(unit_name("numbers"), "dice-numbers.service");
+  EXPECT_EQ(unit_name("c++-1.2"), "dice-c__-1.2.service");
+}
+
 TEST(Service, AUnitOfTheSystemEndsWhereItsUserBelongs) {
   const auto user = unit_text("n", "/f", false), system = unit_text("n", "/f", true);
   for (const auto& text : {user, system}) {

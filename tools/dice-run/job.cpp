@@ -320,7 +320,7 @@ void add_job(CLI::App& app, const common_options& common, int& exit_code) {
       ->add_option("--start-timeout", opts->timeout,
                    "Until a frame must have come out; otherwise the job is ended (default: 60)")
       ->type_name("SECONDS")
-      ->check(CLI::Range(1.0, 86400.0));
+      ->check(number_between(1, 86400));
   start_command->add_flag("--foreground", opts->foreground, "Show the log until the job ends; Ctrl-C stops the job");
   start_command->add_option("options", opts->program, "After --: options of the program, the same for all ranks")
       ->type_name("OPTION");

@@ -11,16 +11,23 @@
 
 namespace dice_run {
 
-CLI::Validator whole_number(long least, long most) {
-  return {[least, most](std::string& text) {
-            long value = 0;
+namespace {
+
+template <class T> CLI::Validator number_from(T least, T most, const char* kind) {
+  return {[least, most, kind](std::string& text) {
+            T value{};
             const auto end = text.data() + text.size();
             const auto read = std::from_chars(text.data(), end, value);
             if (read.ec == std::errc() && read.ptr == end && value >= least && value <= most) return std::string();
-            return fmt::format("'{}' is not a whole number from {} to {}", text, least, most);
+            return fmt::format("'{}' is not a {} from {} to {}", text, kind, least, most);
           },
           ""};
 }
+
+}  // namespace
+
+CLI::Validator whole_number(long least, long most) { return number_from(least, most, "whole number"); }
+CLI::Validator number_between(double least, double most) { return number_from(least, most, "number"); }
 
 words names_of(const std::string& option, const words& given) {
   words out;

@@ -16,6 +16,9 @@ namespace dice_run {
 /// A check of options: a whole number from `least` to `most`. Unlike CLI::Range, it does not show in --help.
 CLI::Validator whole_number(long least, long most);
 
+/// The same for any number, also 0.5. CLI::Range takes "nan", too.
+CLI::Validator number_between(double least, double most);
+
 /// The names in words such as "a,b". Throws usage_error, which names the option, if one is empty.
 words names_of(const std::string& option, const words& given);
 

@@ -26,6 +26,11 @@ std::string systemd_quote(std::string_view word) {
   return out + "\"";
 }
 
+std::string unit_name(std::string name) {
+  std::ranges::replace(name, '+', '_');
+  return fmt::format("dice-{}.service", name);
+}
+
 std::string unit_text(const std::string& name, const std::string& folder, bool system) {
   // The supervisor of the job starts it again, with longer and longer waits. systemd does so only if the supervisor has
   // given up or was killed, or if a version or a host is not as it should be.
@@ -40,8 +45,6 @@ std::string unit_text(const std::string& name, const std::string& folder, bool s
 }
 
 namespace {
-
-std::string unit_name(const site& s) { return fmt::format("dice-{}.service", s.plan.name); }
 
 std::string on_one_line(std::string text) {
   std::ranges::replace(text, '\n', ' ');
@@ -86,15 +89,15 @@ int install_service(const site& s, const service_options& opts) {
     failures.emplace_back("the service was not installed: the networks of a job are chosen when all its hosts answer");
     throw run_error(std::move(failures));
   }
-  const auto unit = unit_text(s.plan.name, s.folder, opts.system);
+  const auto unit = unit_text(s.plan.name, s.folder, opts.system), file = unit_name(s.plan.name);
   const auto mpirun = on_one_line(mpirun_options(s, deployed, host));
   std::string options;
   for (const auto& word : opts.program) options += word + "\n";
   const auto result = s.run(host, scripts::install_service,
                             {opts.system ? "system" : "user",
-                             unit_name(s),
-                             sh_quote(fmt::format("{}/.dice-run/{}/service/{}", s.folder, s.plan.name, unit_name(s))),
-                             unit_name(s),
+                             file,
+                             sh_quote(fmt::format("{}/.dice-run/{}/service/{}", s.folder, s.plan.name, file)),
+                             file,
                              unit,
                              "boot",
                              scripts::boot,
@@ -120,14 +123,13 @@ int install_service(const site& s, const service_options& opts) {
   if (s.hosts->dry_run()) return say(unit), 0;
   const bool left = show_steps(host, result.out);
   conclude(fmt::format("{} starts with {}{}; at once: {}systemctl {}start {}\n", s.plan.name, host,
-                       left ? " when that is done" : "", opts.system ? "sudo " : "", opts.system ? "" : "--user ",
-                       unit_name(s)));
+                       left ? " when that is done" : "", opts.system ? "sudo " : "", opts.system ? "" : "--user ", file));
   return 0;
 }
 
 int uninstall_service(const site& s, const std::string& given) {
   const auto host = service_host(s.deployed(s.survey()), given);
-  const auto result = s.run(host, scripts::uninstall_service, {unit_name(s)});
+  const auto result = s.run(host, scripts::uninstall_service, {unit_name(s.plan.name)});
   if (!result.ok()) throw run_error(failure_of(host, result));
   show_steps(host, result.out);
   return 0;

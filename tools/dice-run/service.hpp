@@ -17,6 +17,9 @@ struct service_options {
 /// A word in a command of a unit (systemd.service(5), "COMMAND LINES").
 std::string systemd_quote(std::string_view word);
 
+/// The file of the unit of deployment `name`. No unit can have a + in its name (systemd.unit(5)), and no deployment a _.
+std::string unit_name(std::string name);
+
 /// The unit of the service that lies in `folder` of its host. That of a system ends where its line "User=" is missing.
 std::string unit_text(const std::string& name, const std::string& folder, bool system);
 
