@@ -68,9 +68,10 @@ class live_inputs final : public frames::source {
       }
     if (total_ == endless) return -1;
     for (auto& [layer, s] : streams_) {
-      s.from->limit(total_);
+      s.from->limit(total_ + 1);  // one more shows that the stream goes on
       const auto n = s.from->count();
-      if (n.taken > total_)
+      // Of streams that drop frames, each leaves out others.
+      if (n.taken > total_ || (n.given > total_ && s.from->settings().late == late_rule::wait))
         throw std::runtime_error("input '" + ended_ + "' has ended after " + text::count_text(total_, "frame") +
                                  ", but input '" + s.input + "' has gone on; streams must have the same number of frames");
       all = all && n.given >= total_;
