@@ -162,7 +162,7 @@ class Commands(Live):
             np.testing.assert_array_equal(np.load(self.folder / "a.npy"), wanted)
         for owner in [None] + ["0,1,0,0,0,1,1,1,0,0"]:
             for by in self.ways() if owner else ["threads"]:
-                done = self.toy("--source", "in.0=cat 0.bin", "--source", f"in.1=head -c {3 * sizes[1]} 1.bin; sleep 0.2", *given, owner=owner, by=by, **env)
+                done = self.toy("--source", "in.0=cat 0.bin", "--source", f"in.1=head -c {3 * sizes[1]} 1.bin", *given, owner=owner, by=by, **env)
                 self.assertIn(done.returncode, (0, 1) if owner else (1,), done)
                 if done.returncode:  # 0: the other stream had no frame under way
                     self.assertRegex(done.stderr.decode(), "has ended after 3 frames, but input 'in.0' has gone on|different numbers of frames")

@@ -3,6 +3,8 @@
 #include "dice/app/input/live_input.hpp"
 #include "dice/frames/ends.hpp"
 #include "dice/frames/source.hpp"
+#include "dice/meta/clock.hpp"
+#include "dice/text/table.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -57,24 +59,26 @@ class live_inputs final : public frames::source {
     const auto at = streams_.find(layer);
     return at == streams_.end() ? files_.stamp(layer, frame) : at->second.from->stamp();
   }
-  /// The number of frames is known when one stream has ended, and the others have as many. Throws std::runtime_error if one
-  /// has given more.
+  /// The number of frames is known when one stream has ended, and the others have ended with as many, or give no more within
+  /// a second. Throws std::runtime_error if one has given more.
   std::int64_t total() override {
     bool all = true;
     for (auto& [layer, s] : streams_)
       if (const auto n = s.from->count(); n.ended && n.given < total_) {
         total_ = n.given;
         ended_ = s.input;
+        ended_at_ = meta::now();
       }
     if (total_ == endless) return -1;
     for (auto& [layer, s] : streams_) {
       s.from->limit(total_ + 1);  // one more shows that the stream goes on
       const auto n = s.from->count();
-      // Of streams that drop frames, each leaves out others.
-      if (n.taken > total_ || (n.given > total_ && s.from->settings().late == late_rule::wait))
+      const bool drops = s.from->settings().late != late_rule::wait;  // then each stream leaves out other frames
+      if (n.taken > total_ || (n.given > total_ && !drops))
         throw std::runtime_error("input '" + ended_ + "' has ended after " + text::count_text(total_, "frame") +
                                  ", but input '" + s.input + "' has gone on; streams must have the same number of frames");
-      all = all && n.given >= total_;
+      const bool may_go_on = !n.ended && !drops && meta::now() < ended_at_ + patience;
+      all = all && n.given >= total_ && !may_go_on;
     }
     return all ? total_ : -1;
   }
@@ -82,6 +86,7 @@ class live_inputs final : public frames::source {
     if (frames >= total_) return;
     total_ = frames;
     ended_ = "of another rank";
+    ended_at_ = meta::now();
   }
 
   /// Of all streams.
@@ -98,6 +103,7 @@ class live_inputs final : public frames::source {
 
  private:
   static constexpr auto endless = std::numeric_limits<std::int64_t>::max();
+  static constexpr std::int64_t patience = 1'000'000'000;  ///< ns for another stream's end, or its next frame
   struct stream {
     std::string input;
     std::unique_ptr<live_input> from;
@@ -106,7 +112,8 @@ class live_inputs final : public frames::source {
   frames::tensor_source& files_;
   std::map<int, stream> streams_;
   std::int64_t total_ = endless;
-  std::string ended_;  ///< the input whose stream has ended
+  std::string ended_;          ///< the input whose stream has ended
+  std::int64_t ended_at_ = 0;  ///< when it was seen
 };
 
 }  // namespace dice::app
