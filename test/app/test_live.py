@@ -133,9 +133,14 @@ class Commands(Live):
         seen = {}
         for rule in "wait", "drop-oldest", "drop-newest":
             frames_wanted = 10 if rule == "wait" else 150
-            done = self.toy("--source", "./camera", "--when-late", rule, "--frames", frames_wanted, "--json", "run.json", TOY_NAP="0=10", TOY_IN_FLIGHT="1")
+            done = self.toy("--source", "./camera", "--when-late", rule, "--frames", frames_wanted, "--json", "run.json", "--results", "json",
+                            TOY_NAP="0=10", TOY_IN_FLIGHT="1")
             self.assert_done(done)
             run = json.loads((self.folder / "run.json").read_text())
+            numbers = [json.loads(line)["source_frame"] for line in done.stdout.splitlines()[::2]]  # a frame has two rows
+            self.assertEqual(numbers, sorted(set(numbers)))
+            self.assertEqual(numbers[-1] + 1, {"wait": 10, "drop-oldest": 150}.get(rule, numbers[-1] + 1))
+            self.assertEqual(len(numbers), run["frames"])
             seen[rule] = run
             self.assertEqual(run["streams"]["read"], run["streams"]["dropped"] + run["frames"])
         self.assertEqual(seen["wait"]["streams"]["dropped"], 0)
