@@ -278,7 +278,7 @@ measured_cluster measured_cluster_of(const std::string& profile, const std::stri
           "if "
           "the cluster is the third argument of dice::main; build and deploy again with this version of dice");
     auto last = before.empty() ? profile_json() : profile_json::parse(before, nullptr, false);
-    if (!last.is_object() || !last.contains("units") || last.value("digest", "") != all.at("digest")) last = nullptr;
+    if (!last.is_object() || !last.contains("units") || last.value("digest", profile_json()) != all.at("digest")) last = nullptr;
     measured_cluster out;
     complete(all, last, out.notes);
     name_units(all);
