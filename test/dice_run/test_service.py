@@ -70,6 +70,7 @@ class Service(JobCase):
             self.assertIn(f'\n{line}\n', text)
         self.assertNotIn('User=', text)
         self.assertEqual(HOSTS.on('b', f'cat "{SERVICE}/options"'), ''.join(option + '\n' for option in OPTIONS))
+        self.assertEqual(HOSTS.on('b', f'stat -c %a "{SERVICE}"'), '700\n')  # options may have passwords
         settings = HOSTS.on('b', f'cat "{SERVICE}/settings"').splitlines()
         self.assertEqual(settings[:2] + settings[3:5], [str(HOSTS.site), 'numbers', '7', '--of mine --x'])
         self.dice_run('deploy', packages=HOSTS.packages('three', b'x'))  # keeps it
@@ -137,6 +138,7 @@ class Service(JobCase):
 
     def test_the_job_starts_and_ends(self):
         self.install('--', *OPTIONS, MPIRUN_OPTIONS='--of mine')
+        before = (json.loads(self.dice_run('status', '--json'))['job'] or {'number': 0})['number']
         run = self.boot()
         self.assertRuns()
         self.assertIn(f'frames arrive: {" ".join(OPTIONS)} --of mine --tag-output', self.dice_run('logs'))
@@ -144,6 +146,7 @@ class Service(JobCase):
         self.assertIn('restarts: 0 of 1000000', said)
         self.assertEqual([HOSTS.on(name, f'readlink "{HOSTS.site}/.dice-run/numbers/last_job"') for name in 'ab'],
                          [f'{json.loads(self.dice_run("status", "--json"))["job"]["number"]} a\n'] * 2)
+        self.assertEqual(json.loads(self.dice_run('status', '--json'))['job']['number'], before + 1)
         self.assertIn('runs already, started on a', self.dice_run('start', code=1))
         self.assertEqual(self.boot().wait(timeout=40), 0)
         self.assertIn('numbers runs already, started on a', self.journal())

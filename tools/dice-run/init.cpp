@@ -249,14 +249,19 @@ dice-run start{5} -- --random 1 --frames 100
 what, and how fast that should be. Hosts that would not make the job faster get no ranks and no package.
 
 Live frames come from the host with the input, here from its camera (`/dev/video0`, by ffmpeg) or from any command; results go to the
-log. `--decode` makes boxes or classes of them, and `dice-run status{5}` says how the job is:
+log:
 
 ```
 dice-run start{5} -- --input /dev/video0 --fit letterbox --results json
 dice-run start{5} -- --source 'COMMAND' --frames-as rgb24:640x480 --fit letterbox --results json
 ```
 
-`dice-run stop{5}` ends the job, and `dice-run install-service{5} -- OPTION…` starts it with the hosts.
+A detector such as YOLOv8 takes pictures otherwise, and `--decode` makes boxes of its numbers: add `--mean 0 --std 1 --border 114
+--decode yolov8 --labels labels.txt`. Files that options name lie on the host that reads them: `dice_add_deployment(… FILES
+labels.txt)` brings them there. `--sink 'cat >> /path/boxes.jsonl'` writes clean lines of JSON on the host of the last rank.
+
+`dice-run status{5}` says how the job is, `dice-run stop{5}` ends it, and `dice-run install-service{5} -- OPTION…` starts it with the
+hosts.
 
 Speeds in `cluster.hpp` are stated or estimated. Measured ones give better predictions, and often a faster plan. This measures the
 deployed job's hosts, writes `cluster.hpp` again with what was measured, and finds the plan for it:
