@@ -107,6 +107,9 @@ class Results(Live):
                           "the sink 'exec <&-; sleep 1000' has closed its input and takes no more results")
 
     def test_a_sink_that_reads_nothing(self):
+        for owner in None, OWNERS[1]:
+            done = self.toy("--source", "while :; do cat raw.bin; done", "--sink", "sleep 1000", "--frame-timeout", 0.5, owner=owner)
+            self.assert_fails(done, 1, " has taken more than 0.5 s (--frame-timeout): ", " waits until the result 'out.9' is taken")
         command = self.command(TOY, ["--source", "while :; do cat raw.bin; done", "--sink", "sleep 1000", "--results", "raw", "--metrics", "m.prom"], 1, "threads")
         with Run(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as run:
             limit, metrics = time.monotonic() + LIMIT, self.folder / "m.prom"

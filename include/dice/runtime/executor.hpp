@@ -269,7 +269,9 @@ class executor {
   void watch(std::int64_t waiting) {
     const auto f = retired();
     const bool entered = entry_ >= 0 && f < started_[entry_];
-    watch_.advance(entered ? f : oldest_, entered ? entered_at_[f % in_flight_] : waiting, entered,
+    // A frame of a rank alone enters when its result can leave: the wait for that counts.
+    const bool held = !entered && entry_ >= 0 && waiting >= 0 && standing_of(oldest_).is == standing::at::output;
+    watch_.advance(entered ? f : oldest_, entered ? entered_at_[f % in_flight_] : waiting, entered || held,
                    [&](std::int64_t frame) { return standing_of(frame); });
   }
   /// How far frame f has come here.
