@@ -174,6 +174,9 @@ class Commands(Live):
                 else:
                     self.assertEqual(len(np.load(self.folder / "a.npy")) * 7, 3 * len(wanted))
                 (self.folder / "a.npy.partial").unlink(missing_ok=True)
+        late = f"in.0=head -c {3 * sizes[0]} 0.bin; sleep 0.3; cat 0.bin"
+        self.assert_fails(self.toy("--source", late, "--source", f"in.1=head -c {3 * sizes[1]} 1.bin", **env), 1,
+                          "input 'in.1' has ended after 3 frames, but input 'in.0' has gone on; streams must have the same number of frames")
         for end in "", "; sleep 1000":  # the other stream may go on, if it gives no more frames
             self.assert_done(self.toy("--source", f"in.0=head -c {3 * sizes[0]} 0.bin{end}", "--source", f"in.1=head -c {3 * sizes[1]} 1.bin", *given, **env))
             self.assertEqual(len(np.load(self.folder / "a.npy")) * 7, 3 * len(wanted))
