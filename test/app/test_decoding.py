@@ -3,11 +3,14 @@
 
 HEADS is heads_app; PICTURES is `pictures` if programs read them.  MPIRUN names mpirun, or is empty.
 """
+import fcntl
 import json
 import os
 import pathlib
 import struct
+import subprocess
 import sys
+import time
 import unittest
 import zlib
 
@@ -116,6 +119,32 @@ class Numbers(Heads):
                 self.assertEqual([one["frame"] for one in lines], list(range(len(results))))
                 n = sum(self.check(head, line, x, self.options(head)) for line, x in zip(lines, results))
                 self.assertGreater(n, 20, head)
+
+    def test_lines_of_several_outputs_stay_whole(self):
+        results = self.frames("yolov8")
+        reader, writer = os.pipe()
+        fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)  # so that each line waits for room, and the other output's with it
+        command = self.command(HEADS, ["--input", "in.npy", "--decode", "yolov8=yolov8", "--results", "json", "--top", 300], 1, "threads")
+        with subprocess.Popen(command, cwd=self.folder, stdout=writer, stderr=subprocess.DEVNULL) as running, open(reader, "rb", buffering=0) as text:
+            os.close(writer)
+            pieces = []
+            while piece := text.read(4096):
+                pieces.append(piece)
+                time.sleep(0.002)
+        self.assertEqual(running.returncode, 0)
+        lines = b"".join(pieces)
+        self.assertGreater(max(map(len, lines.splitlines())), 4096)
+        for output in "yolov8", "yolov5", "mask":
+            self.assertEqual([one["frame"] for one in self.lines(lines, output)], list(range(len(results))))
+
+    def test_lines_of_several_ranks_may_mix(self):
+        warning = r"dice: warning: rank 0 \(host \S+\) and rank 1 write results to the standard output, where mpirun may mix their lines"
+        for by in self.ways():
+            for output, mixes in ["mask", False], ["corners", by == "mpi"]:  # leaves at rank 1, as `steady` does, and at rank 0
+                done = self.start(HEADS, "--random", 1, "--frames", 1, "--results", f"{output}=json", "--results", "steady=json", "--mapping",
+                                  "mapping<dev<0>, layers<to<corners>>, dev<1>, layers<from<scores>>>", by=by)
+                self.assert_done(done)
+                (self.assertRegex if mixes else self.assertNotRegex)(done.stderr.decode(), warning)
 
     def test_thresholds(self):
         for head, more, given in [("yolov8", {"score": np.float32(0.4), "overlap": np.float32(0.2), "most": 9}, ["--score-threshold", 0.4, "--iou-threshold", 0.2, "--max-results", 9]),

@@ -150,6 +150,7 @@ class rank_job {
       for (const auto& u : used)
         if (u.writes) files::require_writable(u.path);
       warn(results_.read_names());
+      warn(results_.lines_mix());
       results_.read_priors();
       drawing_.open();
       if (const auto file = drawing_.first_file(); !file.empty()) {

@@ -11,6 +11,7 @@
 #include "dice/app/rank_view.hpp"
 #include "dice/app/results.hpp"
 #include "dice/channels/channel.hpp"
+#include "dice/channels/transports.hpp"
 #include "dice/decode/head.hpp"
 #include "dice/files/error.hpp"
 #include "dice/frames/npy.hpp"
@@ -61,6 +62,18 @@ class rank_results {
       if (!lacks.empty()) warnings += (warnings.empty() ? "" : "; ") + lacks;
     }
     return warnings;
+  }
+
+  /// A warning if the lines of this rank and of another one meet on the standard output of a launcher, or "".
+  std::string lines_mix() const {
+    const auto by = channels::launched();
+    std::vector<int> ranks;
+    for (const auto& to : of_.options.sinks)
+      if (to.kind == result_sink::kinds::standard) ranks.push_back(of_.program.plan.owner[to.layer]);
+    const auto other = std::find_if(ranks.begin(), ranks.end(), [&](int r) { return r != of_.rank; });
+    if (by.size < 2 || other == ranks.end() || std::ranges::min(ranks) != of_.rank) return {};
+    return "and rank " + std::to_string(*other) + " write results to the standard output, where " +
+           std::string(by.by->started_by.name) + " may mix their lines; give each output a file or --sink";
   }
 
   /// Memory of the results that are kept until the end, if --frames says how many.

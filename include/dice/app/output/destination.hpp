@@ -35,6 +35,34 @@
 
 namespace dice::app {
 
+/// The standard output, which takes one record at a time, whichever destinations of this process write to it.
+class standard_output {
+ public:
+  /// Waits while others write their records, and asks `gives_up` every 100 ms. It is this one's while the object lives, if
+  /// taken().
+  template <class GivesUp> explicit standard_output(GivesUp gives_up) {
+    std::unique_lock lock(mutex_);
+    while (!changed_.wait_for(lock, std::chrono::milliseconds(100), [] { return !in_use_; }))
+      if (gives_up()) return;
+    in_use_ = taken_ = true;
+  }
+  standard_output(const standard_output&) = delete;
+  standard_output& operator=(const standard_output&) = delete;
+  ~standard_output() {
+    if (!taken_) return;
+    const std::lock_guard lock(mutex_);
+    in_use_ = false;
+    changed_.notify_one();
+  }
+  bool taken() const { return taken_; }
+
+ private:
+  static inline std::mutex mutex_;
+  static inline std::condition_variable changed_;
+  static inline bool in_use_ = false;
+  bool taken_ = false;
+};
+
 /// Writes records in a thread of its own, so that a slow reader does not keep a rank from its other frames. Holds up to
 /// `capacity` of them; then frames wait.
 class destination {
@@ -108,7 +136,8 @@ class destination {
       std::exception_ptr error;
       try {
         if (file_) file_->write(record);
-        else write(record);
+        else if (command_) write(command_->pipe(), record);
+        else if (const standard_output mine([this] { return gives_up(); }); mine.taken()) write(STDOUT_FILENO, record);
       } catch (...) {
         error = std::current_exception();
       }
@@ -121,15 +150,16 @@ class destination {
     }
   }
 
+  bool gives_up() {
+    const std::lock_guard lock(mutex_);
+    return gives_up_;
+  }
   /// Writes to the pipe or the standard output, until nobody wants it any more.
-  void write(std::string_view bytes) {
-    const int fd = command_ ? command_->pipe() : STDOUT_FILENO;
+  void write(int fd, std::string_view bytes) {
     while (!bytes.empty()) {
       pollfd to{fd, POLLOUT, 0};
-      for (int n = 0; (n = ::poll(&to, 1, 100)) == 0 || (n < 0 && errno == EINTR);) {
-        const std::lock_guard lock(mutex_);
-        if (gives_up_) return;
-      }
+      for (int n = 0; (n = ::poll(&to, 1, 100)) == 0 || (n < 0 && errno == EINTR);)
+        if (gives_up()) return;
       // The standard output may block, but has room for so much.
       const auto n = ::write(fd, bytes.data(), command_ ? bytes.size() : std::min<std::size_t>(bytes.size(), PIPE_BUF));
       if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
