@@ -278,6 +278,25 @@ class Places(Heads):
                 self.check(line, place)
                 self.assertEqual(line["file"], "a.png")
 
+    def test_warnings_of_wrong_numbers(self):
+        scaling = " gives the network pictures with ImageNet's mean and deviation, but YOLO networks usually take samples from 0 to 1: --mean 0 --std 1"
+        pixels = " has a --source whose ffmpeg writes the pixels as the video has them; give ffmpeg the format of --frames-as, such as -pix_fmt rgb24"
+        self.write("a.png", (40, 24))
+        np.save(self.folder / "b.npy", np.zeros((1, *SIZE), np.float32))
+        (self.folder / "raw").write_bytes(np.arange(3 * 40 * 24).astype(np.uint8).tobytes())
+        picture, stream = ["--input", "a.png"], lambda says: ["--source", f"cat raw # {says}", "--frames-as", "rgb24"]
+        for words, expected in [
+                (picture + ["--decode", "steady=yolov8"], [scaling]), (picture + ["--decode", "yolov5=yolov5", "--std", 1], []),
+                (picture + ["--decode", "mask=mask"], []), (["--input", "b.npy", "--any-numbers", "--decode", "steady=yolo11"], []),
+                (stream("ffmpeg -f rawvideo") + ["--decode", "yolov10=yolov10"], [pixels + ", before its output; ", scaling]),
+                (stream("ffmpeg -f rawvideo -pix_fmt rgb24") + ["--mean", 0, "--decode", "yolov10=yolov10"], []),
+                (stream("ffmpeg -vf scale=9:9,format=rgb24 -f rawvideo") + ["--top", "mask=1"], []), (stream("dd") + ["--top", "mask=1"], [])]:
+            done = self.run_heads(*words, "--frames", 1)
+            self.assert_done(done)
+            said = [line for line in done.stderr.decode().splitlines() if scaling in line or pixels in line]
+            self.assertEqual(len(said), bool(expected), done.stderr)
+            self.assertTrue(all(text in said[0] for text in expected), said)
+
     def test_each_picture_has_its_size(self):
         places = [place for place in PLACES if place[1] == "letterbox"]
         np.save(self.folder / "b.npy", np.zeros((1, *SIZE), np.float32))

@@ -119,6 +119,7 @@ class Pictures(Case):
         self.assert_fails(self.start(DIGITS, "--input", "pictures", "--fit", "none"), 1, "'pictures/01.png' has 16×16 pixels")
         self.assert_fails(self.start(DIGITS, "--input", "pictures", "--layout", "nhwc"), 1, "(1, 1, 8, 8): it has 8 channels")
         self.assert_fails(self.start(DIGITS, "--input", EXAMPLE / "digits_in.npy", "--mean", "0.5"), 2, "no input has any")
+        self.assert_fails(self.start(DIGITS, "--random", 1, "--decode", "ssd"), 2, "ssd has two outputs, but the network only one: scores")
         for option, value, text in [("--mean", "1,2", "'1,2' is not a number from -3.4e38 to 3.4e38, or three"), ("--mean", "x", "'x' is not a number"), ("--std", "0", "from 1.18e-38"),
                                     ("--std", "1,-1,1", "'1,-1,1' is not a number from 1.18e-38"), ("--layout", "chw", "neither"), ("--fit", "big", "crop, stretch"),
                                     ("--mean", "nan", "not a number"), ("--std", "inf", "not a number")]:

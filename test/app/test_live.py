@@ -62,6 +62,7 @@ class Commands(Live):
         done = self.toy("--source", "in.0=echo said >&2; head -c 2560 raw.bin", "--frames", 8, "--output", "out.npy")
         self.assert_done(done)
         self.assertIn(b"said", done.stderr)
+        self.assertNotIn(b"-pix_fmt", done.stderr)
         np.testing.assert_array_equal(np.load(self.folder / "out.npy"), self.wanted[:16])
 
     def test_a_command_that_fails(self):
@@ -91,7 +92,7 @@ class Commands(Live):
         self.assertIn("25 frames came, 0 dropped; 2 restarts of the source", done.stdout.decode())
         (self.folder / "count").unlink()
         self.assert_fails(self.toy("--source", "exit 3", "--restart-source", 1), 1,
-                          "the source 'exit 3' has ended (exit status 3) after 0 frames, and was started again as often as allowed")
+                          "the source 'exit 3' has ended (exit status 3) after 0 frames, and was started again as often as --restart-source allows")
 
     def test_a_source_that_stalls(self):
         self.script("camera", "#!/bin/sh\necho $$ >pid; head -c 2560 raw.bin; sleep 1000\n")

@@ -73,6 +73,19 @@ TEST(JobLog, AReasonIsCalledAnErrorOnce) {
   EXPECT_EQ(reason("[1,0]<stderr>:in a file: error: no frames"), "in a file: error: no frames");
 }
 
+TEST(JobLog, ACommandThatFailsHasLastWords) {
+  const std::string error = "[1,1]<stderr>:dice: error: rank 1 (host pi): the source 'x' has ended (exit status 1)",
+                    text = error.substr(error.find("rank"));
+  const auto reason = [&](const std::string& before, const std::string& failed) {
+    return reason_in(std::vector<std::string>{"[1,1]<stderr>:first", before, "[1,1]<stderr>:dice: rank 1 is ready", failed},
+                     "");
+  };
+  EXPECT_EQ(reason("[1,1]<stderr>:no camera", error), text + "; its last words: no camera");
+  EXPECT_EQ(reason("[1,1]<stdout>:{}", error), text + "; its last words: first");  // results are no words of a source
+  EXPECT_EQ(reason("[1,0]<stderr>:of another rank", error), text);
+  EXPECT_EQ(reason("[1,1]<stderr>:no camera", "[1,1]<stderr>:dice: error: no memory"), "no memory");
+}
+
 TEST(JobLog, TheMostExactReasonCounts) {
   std::vector<std::string> lines{"2026-05-04 10:08:43 dice-run: error: of the supervisor", "the last words"};
   const auto reason = [&](const std::string& more) {

@@ -248,8 +248,11 @@ class Service(JobCase):
         HOSTS.behave('b', 'refuses')
         self.assertIn('the service was not installed', self.install(code=1))
         HOSTS.behave('b')
-        said = self.install('--dry-run')
+        said = self.install('--dry-run', '--', '--random', '1 2')
+        self.assertIn(', with the scripts that start the job, and its options:\n--random\n1 2\na: writes dice-numbers.service, a unit of the user:\n', said)
         self.assertIn('\nExecStart=/bin/sh "', said)
+        self.assertTrue(said.endswith('\na: runs systemctl --user daemon-reload\na: runs systemctl --user enable dice-numbers.service\n'), said)
+        self.assertNotIn('grep', said)
         self.assertEqual((UNIT.exists(), self.asked()), (False, []))
 
 

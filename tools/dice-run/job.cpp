@@ -46,7 +46,8 @@ int wait_until_up(const site& s, const deployment& deployed, const std::string& 
     if (by_frames) limit = opts.timeout;
     const auto phase = first.of_job("phase");
     if (phase == "ended") {
-      conclude("the job has ended already, without an error; dice-run logs shows its output\n");
+      conclude(fmt::format("the job has ended already, without an error{}\n",
+                           opts.foreground ? "" : "; dice-run logs shows its output"));
       return 0;
     }
     if (phase == "stopped" || (first.failure.empty() && !first.supervised && phase != "failed")) {
@@ -168,8 +169,8 @@ deployment require_ready(const std::vector<host_state>& all, const site& s) {
           "warning",
           fmt::format("{}; if a job of an earlier deployment runs there, dice-run stop ends it when it answers", h.failure));
   if (out.version != s.plan.version)
-    report("note", fmt::format("the hosts have version {}, for {}; the packages here are {}", out.version,
-                               fmt::join(out.hosts, ", "), s.plan.version));
+    report("note", fmt::format("the hosts have version {}, for {}; the packages here are {}: dice-run deploy brings them",
+                               out.version, fmt::join(out.hosts, ", "), s.plan.version));
   return out;
 }
 

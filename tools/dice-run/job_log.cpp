@@ -27,7 +27,8 @@ std::string reason_in(std::span<const std::string> lines, const std::string& mpi
       ssh("ssh: (connect to|Could not resolve).*|.*Permission denied \\(.*|Host key verification failed.*"),
       of_mpirun("^(?:\\S*/)?(?:mpirun|mpiexec|orterun|prterun): Error: ");
   std::smatch found;
-  std::string error, of_ssh, of_signal, complaint, paragraph, last;
+  std::string error, of_ssh, of_signal, complaint, paragraph, last, said;
+  int speaker = -2;
   bool in_paragraph = false, has_begun = false;
   for (const auto& line : lines) {
     const auto parsed = parse_log_line(line);
@@ -42,8 +43,14 @@ std::string reason_in(std::span<const std::string> lines, const std::string& mpi
       continue;
     }
     has_begun = has_begun || parsed.rank >= 0;
-    if (error.empty() && text.find("error: ") != std::string::npos)  // a line that quotes an error is one itself
+    if (error.empty() && text.find("error: ") != std::string::npos) {  // a line that quotes an error is one itself
       error = text.substr(text.starts_with(of_program) ? of_program.size() : 0);
+      if (text.find("(exit status ") != text.npos && parsed.rank == speaker) error += "; its last words: " + said;
+    }
+    if (parsed.rank >= 0 && line.find("]<stderr>") != line.npos && !text.starts_with("dice: ")) {  // a source's, perhaps
+      speaker = parsed.rank;
+      said = text;
+    }
     if (complaint.empty() && std::regex_search(text, found, of_mpirun)) complaint = "mpirun: " + found.suffix().str();
     if (of_ssh.empty() && std::regex_search(text, found, ssh)) of_ssh = found[0];
     if (of_signal.empty() && std::regex_search(text, found, signal)) of_signal = found[0];

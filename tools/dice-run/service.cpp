@@ -79,8 +79,8 @@ int install_service(const site& s, const service_options& opts) {
     if (word.find('\n') != std::string::npos)
       throw usage_error(
           fmt::format("the option {} has a line break, which the file of the options cannot hold", quote(word)));
-  const auto all = s.survey();
-  const auto deployed = s.deployed(all);
+  const auto all = s.hosts->dry_run() ? std::vector<host_state>() : s.survey();
+  const auto deployed = s.hosts->dry_run() ? s.plan : s.deployed(all);
   const auto host = service_host(deployed, opts.host);
   std::vector<std::string> failures;
   for (const auto& h : all)
@@ -90,9 +90,17 @@ int install_service(const site& s, const service_options& opts) {
     throw run_error(std::move(failures));
   }
   const auto unit = unit_text(s.plan.name, s.folder, opts.system), file = unit_name(s.plan.name);
-  const auto mpirun = on_one_line(mpirun_options(s, deployed, host));
   std::string options;
   for (const auto& word : opts.program) options += word + "\n";
+  if (s.hosts->dry_run()) {
+    say(
+        fmt::format("{0}: writes {1}/.dice-run/{2}/service, with the scripts that start the job, and its options:\n{3}"
+                    "{0}: writes {4}, a unit of the {5}:\n{6}{0}: runs {7} daemon-reload\n{0}: runs {7} enable {4}\n",
+                    host, s.folder, s.plan.name, options, file, opts.system ? "system" : "user", unit,
+                    opts.system ? "sudo systemctl" : "systemctl --user"));
+    return 0;
+  }
+  const auto mpirun = on_one_line(mpirun_options(s, deployed, host));
   const auto result = s.run(host, scripts::install_service,
                             {opts.system ? "system" : "user",
                              file,
@@ -120,7 +128,6 @@ int install_service(const site& s, const service_options& opts) {
                              "stop",
                              scripts::stop});
   if (!result.ok()) throw run_error(failure_of(host, result));
-  if (s.hosts->dry_run()) return say(unit), 0;
   const bool left = show_steps(host, result.out);
   conclude(fmt::format("{} starts with {}{}; at once: {}systemctl {}start {}\n", s.plan.name, host,
                        left ? " when that is done" : "", opts.system ? "sudo " : "", opts.system ? "" : "--user ", file));

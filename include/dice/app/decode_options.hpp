@@ -50,6 +50,16 @@ inline std::vector<tensor::type> types_of(const graph::network_view& network, co
   return out;
 }
 
+/// A warning if pictures go to a YOLO network and nobody chose how their samples become numbers, or "".
+[[gnu::cold]] inline std::string yolo_scaling(const options& o) {
+  const bool yolo = std::any_of(o.decoders.begin(), o.decoders.end(), [](const decoded_outputs& d) {
+    return d.as == decode::head::yolov5 || d.as == decode::head::yolov8 || d.as == decode::head::yolov10;
+  });
+  if (!yolo || o.picture.scales()) return {};
+  return "gives the network pictures with ImageNet's mean and deviation, but YOLO networks usually take samples from "
+         "0 to 1: --mean 0 --std 1; give --mean and --std to choose";
+}
+
 /// The graph input whose pictures are drawn: the first.
 inline int drawn_input(const graph::network_view& network) {
   int l = 0;
@@ -71,9 +81,10 @@ namespace detail {
   const auto outputs = p.ends(false);
   const bool two = out.as == decode::head::ssd;
   if (!names && outputs.size() != (two ? 2 : 1))
-    p.fail(two ? "ssd has two outputs; name them: BOXES,SCORES=ssd; the network's outputs are " + p.list(false)
-               : "'" + std::string(text) + "' must be NAME=" + std::string(word) +
-                     ", since the network has several outputs: " + p.list(false));
+    p.fail(two && outputs.size() < 2 ? "ssd has two outputs, but the network only one: " + p.list(false)
+           : two ? "ssd has two outputs; name them: BOXES,SCORES=ssd; the network's outputs are " + p.list(false)
+                 : "'" + std::string(text) + "' must be NAME=" + std::string(word) +
+                       ", since the network has several outputs: " + p.list(false));
   if (!names) out.layers = outputs;
   else if (!two) out.layers = {p.named(outputs, name)};
   for (auto comma = name.find(','); two && names && comma != std::string_view::npos; comma = name.find(',', comma + 1))

@@ -145,6 +145,7 @@ class rank_job {
         text::print_error("dice: " + me_.where_text() + ": " + line);
       }
       warn(inputs_.open());
+      if (inputs_.scales_pictures()) warn(yolo_scaling(options_));
       results_.read_expected();
       used = uses_of(options_, rank_, me_.weights_path(), inputs_.files(), [&](int l) { return view_.holder(l); });
       for (const auto& u : used)

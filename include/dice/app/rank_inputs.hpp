@@ -6,6 +6,7 @@
 #include "dice/app/input/video.hpp"
 #include "dice/app/picture_sizes.hpp"
 #include "dice/app/rank_view.hpp"
+#include "dice/app/stream_rules.hpp"
 #include "dice/files/error.hpp"
 #include "dice/frames/picture_form.hpp"
 #include "dice/frames/pixels.hpp"
@@ -34,6 +35,7 @@ class rank_inputs {
   /// Opens the files, and finds what streams there are. Returns warnings, or "". Throws files::error, std::runtime_error.
   std::string open() {
     std::string warnings;
+    const auto warn = [&](const std::string& more) { warnings += (warnings.empty() || more.empty() ? "" : "; ") + more; };
     for (int l = 0; l < of_.layers(); ++l) {
       const auto& about = of_.layer(l);
       if (!about.is_input || !of_.here(l)) continue;
@@ -44,6 +46,7 @@ class rank_inputs {
       if (std::any_of(given.begin(), given.end(), [](const auto* f) { return f->streams() || is_pipe(f->file); })) {
         if (given.size() > 1)
           throw files::error(what + " is a stream and cannot have other frames, too; give it one --input or --source");
+        warn(pixels_unnamed(*given[0]));
         live_.add(l, of_.name(l),
                   std::make_unique<live_input>(live_settings_of(*given[0], what), of_.options, about.number));
         continue;
@@ -52,7 +55,7 @@ class rank_inputs {
       for (const auto* f : given) files.add(f->file);
       if (files.frames() == 0) continue;
       source_.add(l, files.frames(), [&files](std::int64_t frame, float* to) { files.read(frame, to); });
-      warnings += (warnings.empty() || files.warning().empty() ? "" : "; ") + files.warning();
+      warn(files.warning());
     }
     return warnings;
   }
@@ -85,6 +88,12 @@ class rank_inputs {
       if (const auto& p = stream->pixels; p.format != frames::pixel_format::float32)
         add(l, {.form = *stream->form, .sizes = {p.width, p.height}});
     return out;
+  }
+  /// Whether samples of pictures get a mean and a deviation, and are not bytes.
+  bool scales_pictures() const {
+    const auto scaled = [](const frames::picture_form& f) { return !f.mean.empty(); };
+    return std::any_of(files_.begin(), files_.end(), [&](const auto& f) { return scaled(f.second.sizes().form); }) ||
+           std::ranges::any_of(live_.settings(), [&](const auto& s) { return s.second->form && scaled(*s.second->form); });
   }
   /// The files that are read; "-": standard input.
   std::vector<std::string> files() const {

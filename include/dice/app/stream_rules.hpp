@@ -31,6 +31,16 @@ namespace dice::app {
   return {};
 }
 
+/// A warning if a source leaves the format of its pixels to ffmpeg, which takes that of the video, or "".
+[[gnu::cold]] inline std::string pixels_unnamed(const named_input& from) {
+  const auto has = [&](const char* text) { return from.file.find(text) != std::string::npos; };
+  if (from.kind != named_input::kinds::command || !has("ffmpeg") || !has("rawvideo") || has("pix_fmt") || has("format="))
+    return {};
+  return "has a --source whose ffmpeg writes the pixels as the video has them; give ffmpeg the format of --frames-as, such "
+         "as "
+         "-pix_fmt rgb24, before its output";
+}
+
 /// The same of a run without streams.
 [[gnu::cold]] inline std::string no_stream_mistake(const options& o) {
   const char* option = !o.pixels.empty()                ? "--frames-as"

@@ -184,7 +184,8 @@ class live_input {
           left->late ? "has closed its output, but not ended within 1 s, and was ended" : "has ended (" + left->text() + ")";
     const auto after = " after " + text::count_text(read_, "frame");
     if (settings_.restarts == 0 || restarts_ == settings_.restarts) {
-      if (!why.empty()) fail(why + after + (settings_.restarts > 0 ? ", and was started again as often as allowed" : ""));
+      if (!why.empty())
+        fail(why + after + (settings_.restarts > 0 ? ", and was started again as often as --restart-source allows" : ""));
       return false;
     }
     problem_ = name() + " " + (why.empty() ? "has ended" : why) + after;
