@@ -464,7 +464,7 @@ class Drawn(Heads):
             self.assertRegex(done.stderr.decode(), r"warning: (rank \d \()?host \S+: --picture: \d+ pictures could not be drawn and written as fast as frames came; draw fewer")
             self.assertEqual(self.read_png("out.png").shape, (240, 400, 3))
         write_png(self.folder / "a.png", np.full((240, 400), 9, np.uint8))
-        done = self.run_heads("--input", "a.png", "--frames", 12, "--decode", "steady=yolov8", "--picture", "all%d.jpg")
+        done = self.run_heads("--input", "a.png", "--frames", 12, "--mean", 0, "--decode", "steady=yolov8", "--picture", "all%d.jpg")
         self.assert_done(done)
         self.assertEqual(len(list(self.folder.glob("all*.jpg"))), 12)
         self.assertNotIn("warning", done.stderr.decode())

@@ -255,7 +255,7 @@ class Job(JobCase):
         self.assertIn('dice-run: error: numbers is stopped; no process of it is left on any host, but', said[0])
         self.assertIn('dice-run: error: numbers does not run on any host, but', said[1])
         said = self.unprinted('start', '--foreground', '--', '--quick')
-        self.assertIn('dice-run: error: the job has ended already, without an error; dice-run logs shows its output, but', said[0])
+        self.assertIn('dice-run: error: the job has ended already, without an error, but', said[0])
 
     def test_an_interruption_says_what_may_run(self):
         self.assertEqual(self.interrupted('start', at=('b', 4)), 'dice-run: error: interrupted; nothing was started\n')
