@@ -124,7 +124,7 @@ std::vector<done_by_rank> run(const toy::program& toy, std::int64_t frames, way 
 TEST(recording, has_every_step_of_every_frame) {
   const toy::program toy(toy::diamond(), {0, 0, 0, 1, 1, 0, 0, 1, 0, 0}, 3);
   const auto p = toy.view();
-  constexpr std::int64_t frames = 20;
+  constexpr std::int64_t frames = 1000;  // so many that some message comes and is used at once
   std::vector<std::int64_t> each(frames);
   for (std::int64_t f = 0; f < frames; ++f) each[f] = f;
   for (const auto how : ways) {

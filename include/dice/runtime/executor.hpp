@@ -200,6 +200,7 @@ class executor {
       if (watch_.on()) watch(since);
       if (oldest_ >= frames_ && idle()) break;
       if (const auto ready = find_ready(); ready >= 0) {
+        io_.note_arrivals();  // of those that have come since advance(), before their slots are used again
         if (since >= 0) {
           figures_->waiting += now() - since;
           io_.note(recorder::kind::wait, -1, -1, since);
