@@ -108,7 +108,7 @@ TEST(decoded_results, of_batches) {
   const app::picture_sizes sizes{.layer = 0, .form = square, .per_frame = 2, .sizes = {200, 100, 0, 0}};
   const tensor::type type{2, 2, 6};
   decoded d(head::yolov10, {3}, {type}, sizes);
-  const std::vector<float> x{60, 35, 90, 40, 0.5f, 1, 0, 0, 9, 9, 0.1f, 0, 10, 35, 30, 40, 0.75f, 0, 1, 2, 3, 4, 0.6f, 2};
+  const std::vector<float> x{60, 35, 90, 40, 0.5f, 1, 0, 0, 9, 9, 0.1f, 0, 10, 35, 30, 40, 0.7f, 0, -0.4f, 2, 3, 4, 0.6f, 2};
   d.take(3, 7, x, type);
   d.take(8, 7, x, type);  // another output
   EXPECT_EQ(d.next.taken, 2);
@@ -116,7 +116,7 @@ TEST(decoded_results, of_batches) {
   EXPECT_EQ(d.heard[0].second[0].boxes, (std::vector<box>{{120, 20, 60, 10, 0.5f, 1}}));
   EXPECT_EQ(d.text(),
             "frame 7 [0]: dog 0.50 at 120, 20, 60×10\n"
-            "frame 7 [1]: cat 0.75 at 10, 35, 20×5; class 2 0.60 at 1, 2, 2×2\n");
+            "frame 7 [1]: cat 0.70 at 10, 35, 20×5; class 2 0.60 at 0, 2, 3×2\n");
 }
 
 TEST(decoded_results, of_two_outputs_whose_frames_come_apart) {
