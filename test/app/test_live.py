@@ -181,6 +181,11 @@ class Commands(Live):
         for end in "", "; sleep 1000":  # the other stream may go on, if it gives no more frames
             self.assert_done(self.toy("--source", f"in.0=head -c {3 * sizes[0]} 0.bin{end}", "--source", f"in.1=head -c {3 * sizes[1]} 1.bin", *given, **env))
             self.assertEqual(len(np.load(self.folder / "a.npy")) * 7, 3 * len(wanted))
+        drops = ["--source", f"in.0=head -c {sizes[0]} 0.bin; sleep 0.5", "--source", "in.1=cat 1.bin; sleep 0.2; cat 1.bin", "--when-late", "drop-oldest", *given]
+        self.assert_done(self.toy(*drops, **env))  # although in.1 has given more
+        self.assertEqual(len(np.load(self.folder / "a.npy")) * 7, len(wanted))
+        done = self.toy(*drops, owner="0,1,0,0,0,1,1,1,0,0", **env)
+        self.assertRegex(done.stderr.decode(), "dice: error: .*(has gone on|different numbers of frames)")
 
     def test_refusals(self):
         for arguments, code, text in [
@@ -343,6 +348,8 @@ class Pipes(Live):
         self.assert_done(done)
         np.testing.assert_array_equal(np.load(self.folder / "out.npy"), self.wanted)
         self.assertIn("the pipe 'pipe' has ended after 10 frames; it waits for the next program that writes there (restart 1 of 9)", done.stderr.decode())
+        self.write(raw[:2560], (self.folder / "in.npy").read_bytes(), pause=0.3)
+        self.assert_fails(self.toy("--input", "pipe", "--restart-source", 1), 1, "the pipe 'pipe' is a .npy file")
 
 
 class Cameras(Case):
