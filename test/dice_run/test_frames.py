@@ -61,6 +61,8 @@ class Frames(JobCase):
         live = json.loads(self.dice_run('status', '--json', packages=PACKAGES))['job']['live']
         self.assertEqual((live['phase'], live['frames']), ('running', {'entered': 9, 'answered': 1, 'read': 9, 'dropped': 2}))
         self.assertEqual([(r['host'], r['stage_ms'], r['temperature_c']) for r in live['ranks']], [('a', 7.25, 48.2), ('b', 9, None)])
+        for seconds, when_it_said_so in (live['last_frame_s'], 0.1), (live['ranks'][1]['silent_s'], 0.5):
+            self.assertAlmostEqual(seconds, when_it_said_so + live['age_s'])
         self.says('running', 9, 1, silent=40)
         self.assertTrue(until(lambda: 'rank 1 (b) has said nothing for 4' in self.dice_run('status', packages=PACKAGES)))
         (HOSTS.folder / 'says').unlink()  # rank 0 is stuck

@@ -101,6 +101,8 @@ class Service(JobCase):
         (ROOT / 'var/lib/systemd/linger').mkdir(parents=True)
         (ROOT / 'var/lib/systemd/linger' / HOSTS.on('a', 'id -un').strip()).touch()
         self.assertNotIn('linger', self.install())
+        UNIT.write_text(UNIT.read_text().replace('ExecStart=', 'ExecStart=:'))  # of another folder
+        self.assertEqual((self.uninstall(), UNIT.exists()), (f'a: removed {SERVICE}\n', True))
 
     def test_a_unit_of_the_system(self):
         user = HOSTS.on('a', 'id -un').strip()
