@@ -91,8 +91,9 @@ class Commands(Live):
         self.assertEqual(json.loads((self.folder / "run.json").read_text())["streams"], {"read": 25, "dropped": 0, "restarts": 2})
         self.assertIn("25 frames came, 0 dropped; 2 restarts of the source", done.stdout.decode())
         (self.folder / "count").unlink()
-        self.assert_fails(self.toy("--source", "exit 3", "--restart-source", 1), 1,
-                          "the source 'exit 3' has ended (exit status 3) after 0 frames, and was started again as often as --restart-source allows")
+        done = self.toy("--source", "exit 3", "--restart-source", 1)
+        self.assert_fails(done, 1, "the source 'exit 3' has ended (exit status 3) after 0 frames, and was started again as often as --restart-source allows")
+        self.assertIn(b"it is started again in 1 s (restart 1 of 1)", done.stderr)
 
     def test_a_source_that_stalls(self):
         self.script("camera", "#!/bin/sh\necho $$ >pid; head -c 2560 raw.bin; sleep 1000\n")
