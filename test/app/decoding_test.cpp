@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <span>
 #include <sstream>
@@ -101,6 +102,17 @@ TEST(picture_sizes, of_the_first_input_that_has_pictures) {
   EXPECT_FALSE(all.axes(0, 1)) << "numbers";
   EXPECT_EQ(all.axes(1, 0)->second.from, 100);
   EXPECT_EQ(all.axes(3, 1)->first.from, 30) << "they repeat";
+}
+
+TEST(finding, has_bytes_of_classes_and_counts_what_is_dropped) {
+  app::finding f{.mask = decode::mask{.classes = {0, 3, 254, 255, 256, 257, decode::mask::no_class}}};
+  EXPECT_EQ(f.bytes(), std::string("\0\3\xfe\xff\xff\xff\xff", 7));
+  const float scores[] = {0, std::numeric_limits<float>::quiet_NaN(), 1};
+  const decode::result of{scores, tensor::type{1, 3}};
+  const auto found = app::findings_of(head::classes, {&of, 1}, {}, 0, {});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].dropped, 1);
+  EXPECT_EQ(found[0].text({}), "class 2 1.00, class 0 0.00");
 }
 
 TEST(decoded_results, of_batches) {

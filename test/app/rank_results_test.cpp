@@ -5,6 +5,7 @@
 #include "runtime/toy.hpp"
 
 #include "dice/app/output/destination.hpp"
+#include "dice/app/output/record.hpp"
 #include "dice/app/rank_inputs.hpp"
 #include "dice/channels/in_process/hub.hpp"
 
@@ -16,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 #include <semaphore>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -219,6 +221,14 @@ TEST(rank_results, are_written_where_they_are_held) {
   EXPECT_EQ(found.size(), std::size_t{2} * toy::elements);
   EXPECT_EQ(found.data()[0], 2.5f);
   std::filesystem::remove(path);
+}
+
+TEST(record, names_the_file_of_its_picture) {
+  const std::vector<std::string> files{"a.png", "b.png"};
+  const auto second = app::json_start(3, {}, 1, 2, files, "").json();
+  EXPECT_NE(second.find(R"("picture": 1, "file": "b.png")"), std::string::npos) << second;
+  const auto only = app::json_start(3, {}, 0, 1, std::span(files).first(1), "").json();
+  EXPECT_NE(only.find(R"(, "file": "a.png")"), std::string::npos) << only;
 }
 
 TEST(destination, closes_a_commands_pipe_after_the_last_byte) {
