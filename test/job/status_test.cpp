@@ -150,11 +150,13 @@ TEST(status, with_several_outputs_counts_frames_that_have_left_everywhere) {
   auto said = after(10);
   said.push_back(said[1]);
   said[1].left = 198;
+  said[1].last_left += 200 * ms;
   said[2].median = 90 * ms;
   job::status_maker maker({"a", "b", "c"});
   const auto s = maker.make(job::phase::waiting, said, 0, 10 * second);
   EXPECT_EQ(s.answered, 198);
   EXPECT_NEAR(s.median_ms, 90, 1e-9);
+  EXPECT_NEAR(s.last_frame_s, 0.1, 1e-6);
 }
 
 TEST(status, as_json) {
