@@ -3,8 +3,11 @@
 
 #include "error_of.hpp"
 
+#include "dice/app/decode_options.hpp"
+#include "dice/app/options.hpp"
 #include "dice/app/picture_boxes.hpp"
 #include "dice/app/picture_sizes.hpp"
+#include "dice/graph/network.hpp"
 #include "dice/meta/clock.hpp"
 #include "dice/pixels.hpp"
 
@@ -102,6 +105,23 @@ TEST(picture_sizes, of_the_first_input_that_has_pictures) {
   EXPECT_FALSE(all.axes(0, 1)) << "numbers";
   EXPECT_EQ(all.axes(1, 0)->second.from, 100);
   EXPECT_EQ(all.axes(3, 1)->first.from, 30) << "they repeat";
+}
+
+TEST(decoding_of, knows_the_size_of_the_input) {
+  const auto size = [](const tensor::shape& input, bool channels_last) {
+    std::vector<graph::layer_info> layers(1);
+    layers[0].output = tensor::type(input);
+    layers[0].is_input = true;
+    app::options o;
+    o.picture.channels_last = channels_last;
+    const auto how = app::decoding_of({layers, {}}, o);
+    return std::pair(how.width, how.height);
+  };
+  const std::pair expected(40, 20);
+  EXPECT_EQ(size({1, 3, 20, 40}, false), expected);
+  EXPECT_EQ(size({3, 20, 40}, false), expected);
+  EXPECT_EQ(size({1, 20, 40, 3}, true), expected);
+  EXPECT_EQ(size({1, 20}, false), std::pair(0, 0));
 }
 
 TEST(finding, has_bytes_of_classes_and_counts_what_is_dropped) {

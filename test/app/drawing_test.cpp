@@ -128,6 +128,18 @@ TEST(Drawing, LabelsStayInside) {
   }
 }
 
+TEST(Drawing, LabelsThatAreTooLongEndEarlierBeforeTheirScore) {
+  std::string fits;
+  while (app::detail::text_width(fits + "w 0.50") + 4 <= 200) fits += 'w';
+  const auto drawn = [](const std::string& label) {
+    rgb_picture p(200, 100, grey);
+    app::draw_boxes(p, std::vector<box>{{20, 50, 20, 20, 0.5f, 0}}, std::vector<std::string>{label});
+    return p.pixels;
+  };
+  EXPECT_TRUE(drawn(std::string(5000, 'w')) == drawn(fits));
+  EXPECT_FALSE(drawn(fits) == drawn(fits.substr(1)));
+}
+
 TEST(Drawing, BoxesOutsideAreNotDrawn) {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::nanf("");
   rgb_picture p(20, 20, grey);

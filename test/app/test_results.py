@@ -166,6 +166,11 @@ class Results(Live):
         self.assert_done(done)
         self.assertEqual(self.lines(done.stdout)[0]["output"], "out.5")
         self.assertEqual(self.lines((self.folder / "seven").read_bytes())[0]["output"], "out.7")
+        for forms in ["out.5=top", "json"], ["json", "out.5=top"]:  # an output's own form counts
+            done = self.toy("--random", 1, "--output", "out.5=-", "--sink", "out.7=cat >seven", "--results", forms[0], "--results", forms[1], **env)
+            self.assert_done(done)
+            self.assertTrue(done.stdout.startswith(b"frame 0 [0] out.5: "), done.stdout)
+            self.assertEqual(self.lines((self.folder / "seven").read_bytes())[0]["output"], "out.7")
 
     def test_a_terminal(self):
         import pty
