@@ -36,9 +36,8 @@ namespace dice::app {
   const auto has = [&](const char* text) { return from.file.find(text) != std::string::npos; };
   if (from.kind != named_input::kinds::command || !has("ffmpeg") || !has("rawvideo") || has("pix_fmt") || has("format="))
     return {};
-  return "has a --source whose ffmpeg writes the pixels as the video has them; give ffmpeg the format of --frames-as, such "
-         "as "
-         "-pix_fmt rgb24, before its output";
+  return "has a --source whose ffmpeg writes the pixels as the video has them; give ffmpeg the format of --frames-as, "
+         "such as -pix_fmt rgb24, before its output";
 }
 
 /// The same of a run without streams.

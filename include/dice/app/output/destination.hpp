@@ -35,31 +35,39 @@
 
 namespace dice::app {
 
+namespace detail {
+
+struct standard_output_use {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool in_use = false;
+};
+
+}  // namespace detail
+
 /// The standard output, which takes one record at a time, whichever destinations of this process write to it.
 class standard_output {
  public:
   /// Waits while others write their records, and asks `gives_up` every 100 ms. It is this one's while the object lives, if
   /// taken().
   template <class GivesUp> explicit standard_output(GivesUp gives_up) {
-    std::unique_lock lock(mutex_);
-    while (!changed_.wait_for(lock, std::chrono::milliseconds(100), [] { return !in_use_; }))
+    std::unique_lock lock(all_.mutex);
+    while (!all_.changed.wait_for(lock, std::chrono::milliseconds(100), [] { return !all_.in_use; }))
       if (gives_up()) return;
-    in_use_ = taken_ = true;
+    all_.in_use = taken_ = true;
   }
   standard_output(const standard_output&) = delete;
   standard_output& operator=(const standard_output&) = delete;
   ~standard_output() {
     if (!taken_) return;
-    const std::lock_guard lock(mutex_);
-    in_use_ = false;
-    changed_.notify_one();
+    const std::lock_guard lock(all_.mutex);
+    all_.in_use = false;
+    all_.changed.notify_one();
   }
   bool taken() const { return taken_; }
 
  private:
-  static inline std::mutex mutex_;
-  static inline std::condition_variable changed_;
-  static inline bool in_use_ = false;
+  static inline auto& all_ = *new detail::standard_output_use;  // never destroyed: threads may wait when the program exits
   bool taken_ = false;
 };
 
