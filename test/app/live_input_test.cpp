@@ -9,9 +9,11 @@
 #include "dice/tensor/type.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstddef>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -75,18 +77,21 @@ TEST(live_inputs, count_all_streams_and_end_with_the_shorter_one) {
   frames::tensor_source files;
   app::live_inputs both(files);
   both.add(0, "a", stream_of("head -c 24 /dev/zero"));
-  both.add(1, "b", stream_of("sleep 0.3; head -c 32 /dev/zero"));
+  const std::string go = ::testing::TempDir() + "dice_live_inputs_" + std::to_string(::getpid());
+  both.add(1, "b", stream_of("while [ ! -e '" + go + "' ]; do sleep 0.01; done; head -c 32 /dev/zero"));
   both.start(100, *end);
   const auto pause = [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
   while (!both.of(0)->count().ended) pause();
   EXPECT_EQ(both.counts().dropped, 2);  // nobody takes the first
   EXPECT_EQ(both.total(), -1);          // the other one has given none
+  std::ofstream(go) << "go";
   while (both.total() < 0) pause();
   EXPECT_EQ(both.total(), 1);
   EXPECT_EQ(both.of(1)->count().given, 1);
   while (!both.of(1)->count().ended) pause();
   EXPECT_EQ(both.counts().read, 7);
   EXPECT_EQ(both.counts().dropped, 5);
+  ::unlink(go.c_str());
 }
 
 }  // namespace
