@@ -46,9 +46,10 @@ class rank_inputs {
       if (std::any_of(given.begin(), given.end(), [](const auto* f) { return f->streams() || is_pipe(f->file); })) {
         if (given.size() > 1)
           throw files::error(what + " is a stream and cannot have other frames, too; give it one --input or --source");
+        const auto settings = live_settings_of(*given[0], what);
         warn(pixels_unnamed(*given[0]));
-        live_.add(l, of_.name(l),
-                  std::make_unique<live_input>(live_settings_of(*given[0], what), of_.options, about.number));
+        warn(size_unnamed(*given[0], settings.pixels));
+        live_.add(l, of_.name(l), std::make_unique<live_input>(settings, of_.options, about.number));
         continue;
       }
       auto& files = files_.try_emplace(l, about.output, what, of_.options, about.number).first->second;

@@ -2,9 +2,13 @@
 #pragma once
 
 #include "dice/app/options.hpp"
+#include "dice/frames/pixels.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace dice::app {
 
@@ -40,7 +44,33 @@ namespace dice::app {
          "such as -pix_fmt rgb24, before its output";
 }
 
-/// The same of a run without streams.
+/// A warning if a source's command names sizes of pictures, as in 640x480, scale=640:480, width=640,height=480 or
+/// --width 640 --height 480, but not the size that is read, or "".
+[[gnu::cold]] inline std::string size_unnamed(const named_input& from, const frames::pixel_layout& read) {
+  if (from.kind != named_input::kinds::command || read.format == frames::pixel_format::float32) return {};
+  constexpr std::string_view digits = "0123456789";
+  const auto expected = std::to_string(read.width) + "x" + std::to_string(read.height);
+  std::string_view text = from.file, before, number;  // a number, and what stands before it since the last one
+  std::string named;
+  for (std::size_t at = 0; (at = text.find_first_of(digits)) != text.npos;) {
+    const auto wide = std::exchange(number, text.substr(at, text.find_first_not_of(digits, at) - at));
+    const auto lead = std::exchange(before, text.substr(0, at));
+    text.remove_prefix(at + number.size());
+    const bool sizes = before == "x"   ? wide != "0"  // not of 0x1f
+                       : before == ":" ? lead.ends_with("scale=")
+                                       : (lead.ends_with("width=") && before.ends_with("height=")) ||
+                                             (lead.ends_with("width ") && before.ends_with("height "));
+    if (!sizes) continue;
+    named = std::string(wide) + "x" + std::string(number);
+    if (named == expected) return {};
+  }
+  if (named.empty()) return {};
+  return "has a --source that names pictures of " + named + " pixels, but reads pictures of " + expected +
+         "; if they are of another size, say so: --frames-as " +
+         std::string(frames::pixel_words[static_cast<std::size_t>(read.format)]) + ":" + named;
+}
+
+/// The first mistake in the options of a run without streams, or "".
 [[gnu::cold]] inline std::string no_stream_mistake(const options& o) {
   const char* option = !o.pixels.empty()                ? "--frames-as"
                        : o.late != late_rule::automatic ? "--when-late"
