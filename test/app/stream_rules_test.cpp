@@ -21,7 +21,7 @@ std::string said_of(const std::string& command, frames::pixel_format format = fr
 
 TEST(stream_rules, a_source_names_the_size_that_is_read) {
   for (const auto* command :
-       {"v4l2-ctl --stream-mmap --stream-to=-", "ffmpeg -f v4l2 -video_size 640x480 -i /dev/video0 -", "cat 1280x640 480",
+       {"v4l2-ctl --stream-mmap --stream-to=-", "ffmpeg -f v4l2 -video_size 640x480 -i /dev/video0 -",
         "ffmpeg -video_size 1280x720 -i /dev/video0 -vf scale=640:480 -",
         "gst-launch-1.0 v4l2src ! width=640,height=480 ! fdsink", "rpicam-vid --width 640 --height 480 -o -",
         "./camera --base 0x12 --port 80:81", "ffmpeg -vf scale=-1:320 -"})

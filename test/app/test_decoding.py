@@ -26,7 +26,7 @@ import reference
 HEADS = None
 READS_PICTURES = False
 SIZE = 3, 24, 40  # of the input
-SHAPES = {"yolov5": (1, 40, 8), "yolov8": (1, 7, 60), "yolov10": (1, 30, 6), "ssd": (1, 30, 9), "classes": (1, 10), "mask": (1, 3, 12, 20)}
+SHAPES = {"yolov5": (1, 40, 8), "yolov8": (1, 7, 60), "yolov10": (1, 30, 6), "ssd": (1, 30, 9), "pairs": (1, 30, 9), "classes": (1, 10), "mask": (1, 3, 12, 20)}
 # What `steady` finds: class, score, x, y, width, height in pixels of the input.
 STEADY = [(1, 0.9, 12, 8, 16, 8), (0, 0.8, -34, 8, 8, 8), (2, 0.7, 34, 18, 10, 10), (0, 0.6, 4, 4, 4, 4)]
 TWO = {"forward": "mapping<dev<0>, layers<picture>, dev<1>, layers<from<flat>>>", "back": "mapping<dev<1>, layers<picture>, dev<0>, layers<from<flat>>>"}
@@ -74,7 +74,7 @@ class Numbers(Heads):
                     x = np.concatenate([boxes, compare.scores(rng, (1, n_of, 3), "few")], 2).transpose(0, 2, 1)
                 elif head == "yolov10":
                     x = np.concatenate([boxes[..., :2], boxes[..., :2] + boxes[..., 2:], compare.scores(rng, (1, n_of, 1), "many"), rng.integers(0, 3, (1, n_of, 1))], 2)
-                else:  # the outputs overlap: the scores are the first 150 numbers, the boxes the first 120
+                else:  # ssd and pairs, yolov10's two results, overlap: the scores are the first 150 numbers, the boxes the first 120
                     x = rng.uniform(0, 1, (1, n_of * 5))
             x = np.ascontiguousarray(x, dtype=np.float32)
             all_of[k].reshape(-1)[:x.size] = x.reshape(-1)
@@ -83,13 +83,13 @@ class Numbers(Heads):
         return results
 
     def options(self, head, **more):
-        score, overlap, most = {"yolov5": (0.25, 0.45, 1000), "yolov8": (0.25, 0.7, 300), "yolov10": (0.25, 0.7, 300), "ssd": (0.5, 0.45, 200)}.get(head, (0.5, 0, 5))
+        score, overlap, most = {"yolov5": (0.25, 0.45, 1000), "yolov8": (0.25, 0.7, 300), "yolov10": (0.25, 0.7, 300), "pairs": (0.25, 0.7, 300), "ssd": (0.5, 0.45, 200)}.get(head, (0.5, 0, 5))
         return {"score": np.float32(score), "overlap": np.float32(overlap), "most": most, "across": False, "scores": 0, "width": 40, "height": 24,
                 "priors": np.zeros((0, 4), np.float32), **more}
 
     def expected(self, head, x, o):
-        if head == "ssd":
-            return list(reference.ssd(x.reshape(-1)[:120].reshape(1, 30, 4), x.reshape(1, 30, 5), o))[0]
+        if head in ("ssd", "pairs"):
+            return list((reference.ssd if head == "ssd" else reference.yolov10_pairs)(x.reshape(-1)[:120].reshape(1, 30, 4), x.reshape(1, 30, 5), o))[0]
         return list(reference.mask(x, False, o) if head == "mask" else getattr(reference, head)(x, o))[0]
 
     def check(self, head, line, x, o):
@@ -111,9 +111,9 @@ class Numbers(Heads):
 
     def test_lines_of_json(self):
         for head in SHAPES:
-            results, output = self.frames(head), "corners,scores" if head == "ssd" else head
+            results, output = self.frames(head), "corners,scores" if head in ("ssd", "pairs") else head
             for mapping, by in self.ranks() if head in ("ssd", "yolov8") else [(None, "threads")]:
-                done = self.run_heads("--input", "in.npy", "--decode", f"{output}={head}", "--results", "json", mapping=mapping, by=by)
+                done = self.run_heads("--input", "in.npy", "--decode", f"{output}={head.replace('pairs', 'yolov10')}", "--results", "json", mapping=mapping, by=by)
                 self.assert_done(done)
                 lines = self.lines(done.stdout, output)
                 self.assertEqual([one["frame"] for one in lines], list(range(len(results))))
@@ -208,6 +208,8 @@ class Numbers(Heads):
                 (["--decode", "yolov8"], 2, "'yolov8' must be NAME=yolov8, since the network has several outputs: yolov5, yolov8", None),
                 (["--decode", "ssd"], 2, "ssd has two outputs; name them: BOXES,SCORES=ssd", None),
                 (["--decode", "corners=ssd"], 2, "'corners=ssd' must be BOXES,SCORES=ssd, two of the network's outputs", None),
+                (["--decode", "yolov10"], 2, "'yolov10' must be NAME=yolov10 or BOXES,SCORES=yolov10, since the network has several outputs: yolov5", None),
+                (["--decode", "corners,score=yolov10"], 2, "'corners,score=yolov10' must be BOXES,SCORES=yolov10, two of the network's outputs: ", None),
                 (["--decode", "stedy=yolov8"], 2, "did you mean steady=yolov8?", None),
                 (["--decode", "steady=yolov8", "--decode", "steady=yolov8"], 2, "output steady is decoded twice", None),
                 (["--decode", "corners,corners=ssd"], 2, "output corners is decoded twice", None),

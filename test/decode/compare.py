@@ -54,6 +54,8 @@ def case(seed):
         return head, o, [(np.ascontiguousarray(x if rng.integers(0, 2) else x.transpose(0, 2, 1)), False)]
     if head == "yolov10":
         corners = np.concatenate([boxes[..., :2], boxes[..., :2] + boxes[..., 2:] * rng.choice(F([1, 1, 1, -1]), (batch, n, 1))], axis=2)
+        if rng.integers(0, 2):
+            return head, o, [(spoilt(rng, x, share), False) for x in (corners, scores(rng, (batch, n, c), kind))]
         x = np.concatenate([corners, scores(rng, (batch, n, 1), kind), rng.integers(0, c, (batch, n, 1)).astype(F)], axis=2)
         return head, o, [(spoilt(rng, x, share), False)]
     if head == "ssd":
@@ -95,8 +97,8 @@ def written(head, o, results):
 def expected(head, o, results):
     (x, integers), *more = results
     with np.errstate(all="ignore"):
-        if head == "ssd":
-            return list(reference.ssd(x, more[0][0], o))
+        if more:
+            return list((reference.ssd if head == "ssd" else reference.yolov10_pairs)(x, more[0][0], o))
         if head == "mask":
             return list(reference.mask(x, integers, o))
         return list(getattr(reference, head)(x, o))

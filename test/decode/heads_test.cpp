@@ -210,6 +210,12 @@ TEST(Heads, WhatIsWrongNamesWhatIsTakenAndFound) {
   EXPECT_TELLS(wrong(head::yolov8, {{1, 4, 8400}}), "float32 (1, 4, 8400)");
   EXPECT_TELLS(wrong(head::yolov10, {{1, 300, 7}}), "(pictures, boxes, 6)");
   EXPECT_TELLS(wrong(head::yolov10, {{300, 6}}), "float32 (300, 6); heads that take this: classes");
+  EXPECT_EQ(wrong(head::yolov10, {{1, 8400, 4}, {1, 8400, 80}}, {.classes = 80}), "");
+  EXPECT_EQ(wrong(head::yolov10, {{1, 8400, 1}, {1, 8400, 4}}), "");
+  EXPECT_TELLS(wrong(head::yolov10, {{1, 8400, 4}, {1, 8400, 80}}, {.classes = 79}),
+               "with 79 classes, but the network gives float32 (1, 8400, 4) and float32 (1, 8400, 80)");
+  EXPECT_TELLS(wrong(head::yolov10, {{1, 8400, 4}, {1, 8400, 80}, {1, 1}}), "or two of shapes (pictures, boxes, 4) and");
+  EXPECT_TELLS(wrong(head::ssd, {{1, 9, 4}, {1, 9, 1}}, {.width = 9, .height = 9}), "heads that take this: yolov10");
   EXPECT_TELLS(wrong(head::yolov8, {}), "the network gives none");
   EXPECT_TELLS(wrong(head::ssd, {{1, 8732, 4}}), "two results of shapes");
   EXPECT_TELLS(wrong(head::ssd, {{1, 8732, 4}, {1, 8731, 21}}), "float32 (1, 8732, 4) and float32 (1, 8731, 21)");

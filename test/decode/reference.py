@@ -71,6 +71,15 @@ def yolov10(x, o):
         yield sorted(good, key=lambda c: -c[1])[: o["most"]], dropped + bad
 
 
+def yolov10_pairs(boxes, scores, o):
+    """Corners and scores: the best of all pairs of a box and a class."""
+    for b, s in zip(boxes, scores):
+        finite = np.isfinite(s).all(axis=1)
+        pairs = [(c, s[n, c], b[n, 0], b[n, 1], b[n, 2] - b[n, 0], b[n, 3] - b[n, 1]) for n, c in zip(*np.nonzero(s > o["score"])) if finite[n]]
+        good, bad = checked(pairs)
+        yield sorted(good, key=lambda c: -c[1])[: o["most"]], int((~finite).sum()) + bad
+
+
 def softmax(rows):
     e = np.exp((rows - rows.max(axis=-1, keepdims=True)).astype(np.float64))
     return (e / e.sum(axis=-1, keepdims=True)).astype(F)

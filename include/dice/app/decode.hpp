@@ -60,7 +60,7 @@ template <class Tensor> std::vector<found_boxes> boxes(head as, const xt::xexpre
   return boxes(as, std::span(&floats.get(), 1), o);
 }
 
-/// The same from two results, as those of head::ssd.
+/// The same from two results, as those of head::ssd, or of head::yolov10.
 template <class First, class Second>
 std::vector<found_boxes> boxes(head as, const xt::xexpression<First>& first, const xt::xexpression<Second>& second,
                                const options& o = {}) {

@@ -69,7 +69,7 @@ inline int drawn_input(const graph::network_view& network) {
 
 namespace detail {
 
-/// [NAME=]HEAD, or [BOXES,SCORES=]ssd. Names may hold '=' and commas.
+/// [NAME=]HEAD, or [BOXES,SCORES=]HEAD of ssd and yolov10. Names may hold '=' and commas.
 [[gnu::cold]] inline void add_decoder(const parsing& p, std::string_view text) {
   const auto at = text.rfind('=');
   const bool names = at != std::string_view::npos;
@@ -79,21 +79,26 @@ namespace detail {
     p.fail("'" + std::string(word) + "' is not classes, mask, yolov5, yolov8, yolo11, yolov10 or ssd");
   decoded_outputs out{{}, found->second};
   const auto outputs = p.ends(false);
-  const bool two = out.as == decode::head::ssd;
-  if (!names && outputs.size() != (two ? 2 : 1))
-    p.fail(two && outputs.size() < 2 ? "ssd has two outputs, but the network only one: " + p.list(false)
-           : two ? "ssd has two outputs; name them: BOXES,SCORES=ssd; the network's outputs are " + p.list(false)
-                 : "'" + std::string(text) + "' must be NAME=" + std::string(word) +
-                       ", since the network has several outputs: " + p.list(false));
-  if (!names) out.layers = outputs;
-  else if (!two) out.layers = {p.named(outputs, name)};
-  for (auto comma = name.find(','); two && names && comma != std::string_view::npos; comma = name.find(',', comma + 1))
-    if (const int a = p.named(outputs, name.substr(0, comma)), b = p.named(outputs, name.substr(comma + 1));
-        a >= 0 && b >= 0)
-      out.layers = {a, b};
-  if (two && out.layers.size() != 2)
-    p.fail("'" + std::string(text) + "' must be BOXES,SCORES=ssd, two of the network's outputs: " + p.list(false));
-  if (out.layers[0] < 0) p.fail_unknown(std::string(text), at, false);
+  const bool ssd = out.as == decode::head::ssd, may_be_two = ssd || out.as == decode::head::yolov10;
+  const auto two = "BOXES,SCORES=" + std::string(word);
+  if (!names) {
+    if (ssd && outputs.size() < 2) p.fail("ssd has two outputs, but the network only one: " + p.list(false));
+    if (ssd && outputs.size() > 2)
+      p.fail("ssd has two outputs; name them: " + two + "; the network's outputs are " + p.list(false));
+    if (outputs.size() > (may_be_two ? 2 : 1))
+      p.fail("'" + std::string(text) + "' must be NAME=" + std::string(word) + (may_be_two ? " or " + two : "") +
+             ", since the network has several outputs: " + p.list(false));
+    out.layers = outputs;
+  } else if (const int one = ssd ? -1 : p.named(outputs, name); one >= 0) out.layers = {one};
+  else if (may_be_two) {
+    for (auto comma = name.find(','); comma != std::string_view::npos; comma = name.find(',', comma + 1))
+      if (const int a = p.named(outputs, name.substr(0, comma)), b = p.named(outputs, name.substr(comma + 1));
+          a >= 0 && b >= 0)
+        out.layers = {a, b};
+    if (out.layers.empty() && (ssd || name.find(',') != name.npos))
+      p.fail("'" + std::string(text) + "' must be " + two + ", two of the network's outputs: " + p.list(false));
+  }
+  if (out.layers.empty()) p.fail_unknown(std::string(text), at, false);
   for (const int l : out.layers)
     if (p.out.decoder_of(l) || std::count(out.layers.begin(), out.layers.end(), l) > 1)
       p.fail("output " + std::string(p.program.layers.layers[l].onnx_name) + " is decoded twice; give it once");
@@ -105,7 +110,7 @@ inline std::span<const option> decode_table() {
   static const std::array table{
       option{"--decode", takes::value, "[NAME=]HEAD", true,
              "write what an output means in place of its numbers: its classes, mask, or boxes as yolov5, yolov8, yolo11, "
-             "yolov10 or ssd give them ([BOXES,SCORES=]ssd); as --results says, or else as text",
+             "yolov10 or ssd give them (two outputs: BOXES,SCORES=ssd); as --results says, or else as text",
              [](parsing& p, std::string_view v) { add_decoder(p, v); }},
       option{
           "--score-threshold", takes::value, "X", false,
@@ -198,7 +203,7 @@ inline std::span<const option> decode_table() {
       return "--decode: " + wrong;
     for (const int l : d.layers)
       if (const int one = program.plan.owner[d.layers[0]], other = program.plan.owner[l]; one != other)
-        return "--decode ssd: one rank must have both outputs, but '" + std::string(layers[d.layers[0]].onnx_name) +
+        return "--decode: one rank must have both outputs, but '" + std::string(layers[d.layers[0]].onnx_name) +
                "' is in rank " + std::to_string(one) + " and '" + std::string(layers[l].onnx_name) + "' in rank " +
                std::to_string(other) + "; choose a mapping with both in one rank";
   }
@@ -220,7 +225,7 @@ inline std::int64_t classes_of(const graph::network_view& network, const decoded
     case decode::head::yolov8:
       return std::min(t[1], t[2]) - 4;
     case decode::head::yolov10:
-      return 0;
+      return types.size() == 2 ? types[types[0][2] == 4 ? 1 : 0][2] : 0;
     case decode::head::ssd:
       break;
   }

@@ -60,7 +60,7 @@ struct result_sink {
   result_form form = result_form::automatic;
 };
 
-/// Outputs whose results are decoded: one, or two of head::ssd.
+/// Outputs whose results are decoded: one, or two of head::ssd and head::yolov10.
 struct decoded_outputs {
   std::vector<int> layers{};
   decode::head as = decode::head::classes;

@@ -100,6 +100,21 @@ inline found_boxes yolov10(const float* rows, std::int64_t n, float least) {
   return out;
 }
 
+/// The same of corners and scores in results of their own. A box can be of several classes.
+inline found_boxes yolov10(const float* corners, const float* scores, std::int64_t n, std::int64_t classes, float least) {
+  found_boxes out;
+  for (; n > 0; --n, corners += 4, scores += classes) {
+    const auto e = extremes_of(scores, classes);
+    if (!e.finite) ++out.dropped;
+    else if (e.most > least)
+      for (std::int64_t c = 0; c < classes; ++c)
+        if (scores[c] > least)
+          add(out,
+              {corners[0], corners[1], corners[2] - corners[0], corners[3] - corners[1], scores[c], static_cast<int>(c)});
+  }
+  return out;
+}
+
 /// The rectangle of box `n` of ssd, without score and class.
 inline box ssd_box(const float* at, std::size_t n, const options& o) {
   const auto width = static_cast<float>(o.width), height = static_cast<float>(o.height);
@@ -172,7 +187,13 @@ DICE_API std::vector<found_boxes> boxes(head as, std::span<const result> results
   const auto o = with_defaults(as, given);
   std::vector<found_boxes> out;
   if (as == head::ssd) out = detail::all_ssd(results, o);
-  else
+  else if (results.size() == 2) {
+    const auto first = detail::corners_of(types);
+    const auto &corners = results[first], &scores = results[1 - first];
+    const auto pictures = scores.type[0], n = scores.type[1], classes = scores.type[2];
+    for (std::int64_t p = 0; p < pictures; ++p)
+      out.push_back(detail::yolov10(corners.numbers + p * n * 4, scores.numbers + p * n * classes, n, classes, *o.score));
+  } else
     for (std::int64_t p = 0; p < types[0][0]; ++p) {
       const auto a = types[0][1], b = types[0][2];
       const float* const numbers = results[0].numbers + p * a * b;

@@ -36,7 +36,8 @@ inline const char* shapes_of(head as) {
     case head::yolov8:
       return "one result of shape (pictures, 4 + classes, boxes) or (pictures, boxes, 4 + classes)";
     case head::yolov10:
-      return "one result of shape (pictures, boxes, 6)";
+      return "one result of shape (pictures, boxes, 6), or two of shapes (pictures, boxes, 4) and (pictures, boxes, "
+             "classes)";
     case head::ssd:
       break;
   }
@@ -49,7 +50,8 @@ inline bool may_be(std::int64_t found, int wanted) { return wanted > 0 ? found =
 [[gnu::cold]] inline bool fits(head as, std::span<const tensor::type> results, int classes) {
   for (const auto& t : results)
     if (t.elements() <= 0) return false;
-  if (results.size() != (as == head::ssd ? 2u : 1u)) return false;
+  const bool two = results.size() == 2 && (as == head::ssd || as == head::yolov10);
+  if (!two && (results.size() != 1 || as == head::ssd)) return false;
   const auto& t = results[0];
   const bool real = t.element == tensor::number::float32;
   switch (as) {
@@ -66,6 +68,7 @@ inline bool may_be(std::int64_t found, int wanted) { return wanted > 0 ? found =
     case head::yolov8:
       return real && t.rank == 3 && may_be(t[has_rows(t, classes) ? 2 : 1] - 4, classes);
     case head::yolov10:
+      if (two) break;
       return real && t.rank == 3 && t[2] == 6;
     case head::ssd:
       break;
@@ -73,7 +76,8 @@ inline bool may_be(std::int64_t found, int wanted) { return wanted > 0 ? found =
   if (!real || results[1].element != t.element || t.rank != 3 || results[1].rank != 3) return false;
   const auto corners = corners_of(results);
   const auto &boxes = results[corners], &scores = results[1 - corners];
-  return boxes[2] == 4 && boxes[0] == scores[0] && boxes[1] == scores[1] && scores[2] > 1 && may_be(scores[2] - 1, classes);
+  return boxes[2] == 4 && boxes[0] == scores[0] && boxes[1] == scores[1] &&
+         may_be(scores[2] - (as == head::ssd ? 1 : 0), classes);
 }
 
 /// Whether a number was given that does not lie between 0 and 1.
