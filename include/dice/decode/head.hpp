@@ -22,10 +22,9 @@ namespace dice::decode {
 ///   which objectness multiplies. YOLOv5's export, and others of this form.
 /// - yolov8: (B, 4 + C, N) or (B, N, 4 + C): centre x and y, width, height in pixels, and a score for each class. The
 ///   exports of YOLOv8 and YOLO11.
-/// - yolov10: (B, N, 6): the corners' x, y, x, y in pixels, score, class; or two results, (B, N, 4) and (B, N, C): the
-/// corners,
-///   and a score for each class. The network gives one box for each object, so boxes do not suppress one another. The
-///   end-to-end exports of YOLOv10 and YOLO26, the second without their TopK.
+/// - yolov10: (B, N, 6): the corners' x, y, x, y in pixels, score, class; or two results, (B, N, 4) and (B, N, C): the same
+///   corners, and a score for each class. The network gives one box for each object, so boxes do not suppress one another.
+///   The end-to-end exports of YOLOv10 and YOLO26, the second form without their TopK.
 /// - ssd: two results, (B, N, 4) and (B, N, C), whose class 0 is the background. The first has the corners' x, y, x, y, from
 ///   0 to 1; or, if there are priors, what remains to be added to those (arXiv:1512.02325, equation 2).
 enum class head : std::uint8_t { classes, mask, yolov5, yolov8, yolov10, ssd };
