@@ -40,6 +40,8 @@ class Files(Case):
                     done = self.run_program("--input", "in", option, name, owner=TWO, ranks=2, by=by)
                     self.assert_fails(done, 2, f"'{name}' is read by this run")
                     self.assertEqual((self.folder / "in" / "b.npy").read_bytes(), self.before)
+        self.assert_fails(self.run_program("--input", "in", "--metrics", "in/b.npy"), 2, "'in/b.npy' is read by this run")
+        self.assertEqual((self.folder / "in" / "b.npy").read_bytes(), self.before)
         self.assert_done(self.run_program("--input", "in", "--output", "in/new.npy"))
 
     def test_two_names_of_a_file_that_does_not_exist(self):

@@ -189,6 +189,8 @@ TEST(status_reporter, writes_files_and_removes_its_own) {
   const auto folder = std::filesystem::temp_directory_path() / ("dice_status_" + std::to_string(::getpid()));
   std::filesystem::create_directory(folder);
   const auto json = (folder / "s.json").string(), metrics = (folder / "m.prom").string();
+  { const job::status_reporter not_ready({"", metrics, false}, "net"); }
+  EXPECT_FALSE(std::filesystem::exists(metrics)) << "a rank may read it";
   {
     job::status_reporter reporter({json, metrics, false}, "net");
     const auto until = [&](const std::string& path, const std::string& part) {

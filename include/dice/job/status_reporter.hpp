@@ -30,7 +30,7 @@ namespace dice::job {
 /// Where rank 0 says how the job is.
 struct status_targets {
   std::string file{};     ///< JSON, each second; removed at the end; "": none
-  std::string metrics{};  ///< Prometheus's text format: a file, or a port of 127.0.0.1; "": none
+  std::string metrics{};  ///< Prometheus's text format: a file, once the ranks are ready, or a port of 127.0.0.1; "": none
   bool minutes = false;   ///< a line on the standard error each minute
 
   /// Those that the environment asks for: DICE_STATUS names the file, as dice-run does.
@@ -68,6 +68,7 @@ class status_reporter {
     const std::lock_guard lock(mutex_);
     if (of_) said_ = of_->ranks();
     phase_ = p;
+    known_ = known_ || p == phase::waiting;
     of_ = of;
     changed_ = true;
     wake_.notify_all();
@@ -101,8 +102,9 @@ class status_reporter {
       auto status = maker_.make(phase_, said, began_, now);
       if (frames_ >= 0) status.entered = status.answered = frames_;
       if (frames_ > 0) status.last_frame_s = std::max(0.0, status.last_frame_s);
+      const bool known = known_;
       lock.unlock();
-      report(status);
+      report(status, known);
       if (to_.minutes && now >= minute) {
         minute = now + minutes;
         text::print_error("dice: " + status_line(status));
@@ -112,14 +114,15 @@ class status_reporter {
       wake_.wait_for(lock, ends, std::chrono::seconds(1), [&] { return changed_; });
     }
   }
-  [[gnu::cold]] void report(const job_status& s) {
+  /// `known`: whether the ranks have found that none of them reads the file of the metrics.
+  [[gnu::cold]] void report(const job_status& s, bool known) {
     timespec up{};
     ::clock_gettime(CLOCK_BOOTTIME, &up);
     write(to_.file, [&] {
       return status_json(s, ::getpid(), static_cast<double>(up.tv_sec) + 1e-9 * static_cast<double>(up.tv_nsec));
     });
     if (server_) server_->show(status_metrics(s, network_));
-    else write(to_.metrics, [&] { return status_metrics(s, network_); });
+    else if (known) write(to_.metrics, [&] { return status_metrics(s, network_); });
   }
   /// A disk that is full, or a folder that is gone, must not end the job: it is said once.
   template <class Text> void write(const std::string& path, const Text& text) {
@@ -148,7 +151,7 @@ class status_reporter {
   const runtime::health* of_ = nullptr;
   std::vector<runtime::rank_health> said_;  ///< last, if of_ is null
   std::int64_t frames_ = -1;                ///< of the run that has ended; -1: it has not
-  bool changed_ = false;
+  bool changed_ = false, known_ = false;
   std::jthread thread_;  // last: it ends before what it uses
 };
 
