@@ -122,6 +122,21 @@ TEST(decoding_of, knows_the_size_of_the_input) {
   EXPECT_EQ(size({3, 20, 40}, false), expected);
   EXPECT_EQ(size({1, 20, 40, 3}, true), expected);
   EXPECT_EQ(size({1, 20}, false), std::pair(0, 0));
+  std::vector<graph::layer_info> two(2);
+  for (auto& layer : two) layer.is_input = true;
+  two[0].output = tensor::type{1, 3, 20, 40};
+  two[1].output = tensor::type{1, 3, 8, 8};
+  EXPECT_EQ(app::decoding_of({two, {}}, {}).width, 40) << "the first counts";
+}
+
+TEST(classes_of, are_those_that_labels_name) {
+  const auto classes = [](head as, const tensor::shape& output) {
+    std::vector<graph::layer_info> layers(1);
+    layers[0].output = tensor::type(output);
+    return app::classes_of({layers, {}}, {{0}, as});
+  };
+  EXPECT_EQ(classes(head::mask, {1, 21, 4, 4}), 21);
+  EXPECT_EQ(classes(head::mask, {1, 1, 4, 4}), 2) << "one number tells two classes";
 }
 
 TEST(finding, has_bytes_of_classes_and_counts_what_is_dropped) {
@@ -149,6 +164,14 @@ TEST(decoded_results, of_batches) {
   EXPECT_EQ(d.text(),
             "frame 7 [0]: dog 0.50 at 120, 20, 60×10\n"
             "frame 7 [1]: cat 0.70 at 10, 35, 20×5; class 2 0.60 at 0, 2, 3×2\n");
+}
+
+TEST(decoded_results, of_classes_are_not_drawn) {
+  const tensor::type type{1, 2};
+  decoded d(head::classes, {3}, {type}, {});
+  d.take(3, 0, {0, 1}, type);
+  EXPECT_EQ(d.text(), "frame 0: dog 1.00, cat 0.00\n");
+  EXPECT_TRUE(d.heard.empty()) << "the picture waits for the boxes of another output";
 }
 
 TEST(decoded_results, of_two_outputs_whose_frames_come_apart) {

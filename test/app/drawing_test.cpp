@@ -126,6 +126,10 @@ TEST(Drawing, LabelsStayInside) {
     }
     EXPECT_GE(whole, label_height) << area;
   }
+  rgb_picture p(200, 100, grey);
+  const box low_enough{20, static_cast<float>(label_height), 150, 30, 0.5f, 0};
+  app::draw_boxes(p, {&low_enough, 1}, labels);
+  EXPECT_EQ(changed(p).top, 0) << "above the box";
 }
 
 TEST(Drawing, LabelsThatAreTooLongEndEarlierBeforeTheirScore) {
@@ -258,4 +262,8 @@ TEST(Drawing, FramesAreShownAsTheyWereBeforeTheyWereNormalised) {
   const std::vector<float> grey_frame{7, 300};
   EXPECT_EQ(app::rgb_of(grey_frame.data(), bytes).at(0, 0), (rgb{7, 7, 7}));
   EXPECT_EQ(app::rgb_of(grey_frame.data(), bytes).at(1, 0), (rgb{255, 255, 255}));
+  const frames::picture_form blue_first{
+      .channels = 3, .height = 1, .width = 1, .bgr = true, .mean = {0, 0.5f, 0}, .deviation = {1, 1, 2}};
+  const std::vector<float> of_blue{0.2f, 0.1f, 0.2f};
+  EXPECT_EQ(app::rgb_of(of_blue.data(), blue_first).at(0, 0), (rgb{102, 153, 51}));
 }

@@ -3,11 +3,13 @@
 #include "dice/app/input/files.hpp"
 
 #include <gtest/gtest.h>
+#include <stb/stb_image_write.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -160,6 +162,17 @@ TEST(pictures, letterbox_has_black_borders) {
       for (int x = 0; x < 32; ++x) sum += found[f.index(c, y, x)];
       ASSERT_EQ(sum > 0, y >= 19 && y < 44) << y;
     }
+}
+
+TEST(pictures, of_grey_with_transparency) {
+  const scratch files;
+  std::string png;
+  const auto append = [](void* to, void* bytes, int n) {
+    static_cast<std::string*>(to)->append(static_cast<const char*>(bytes), static_cast<std::size_t>(n));
+  };
+  const unsigned char samples[] = {51, 255, 0, 7};  // of two pixels
+  ASSERT_TRUE(::stbi_write_png_to_func(append, &png, 2, 1, 2, samples, 0));
+  EXPECT_EQ(picture(files.write("grey.png", png), form({1, 1, 1, 2})), (std::vector<float>{0.2f, 0}));
 }
 
 /// Pictures of a single colour keep it at all ratios of sizes, even when they are very long.

@@ -148,7 +148,7 @@ class Options(Fault):
                             ([*random, "--weights", "toy.safetensors", "--output", "toy.safetensors"], "is read"),
                             ([*random, "--json", "new", "--trace", "new"], "'new' would be written twice"),
                             ([*random, "--output", "new", "--profile", "new"], "'new' would be written twice"),
-                            ([*random, "--json=-"], "'-'")]:
+                            ([*random, "--json=-"], "'-'"), ([*random, "--metrics=-"], "'-'")]:
             with self.subTest(words):
                 self.refused([test_program.PROGRAM, *words], 2, text)
         self.refused([test_program.PROGRAM, *random, "--output", "toy.safetensors"], 2, "'toy.safetensors' is read by this run")

@@ -33,6 +33,7 @@ TEST(Classes, SoftmaxIsAppliedToLogits) {
   EXPECT_EQ(found.classes, (std::vector<decode::class_score>{{0, 0.5f}, {1, 0.5f}, {2, 0}}));
   // Numbers from 0 to 1 whose sum is not 1 are logits, too.
   EXPECT_LT(decode::most_probable(std::vector<float>{0.9f, 0.9f}).classes[0].score, 0.51f);
+  EXPECT_LT(decode::most_probable(std::vector<float>{0.5f, 0.52f}).classes[0].score, 0.51f);
   EXPECT_EQ(decode::most_probable(std::vector<float>{0.9f, 0.9f}, {.scores = decode::scale::probabilities}).classes[0].score,
             0.9f);
   EXPECT_LT(decode::most_probable(std::vector<float>{1, 0}, {.scores = decode::scale::logits}).classes[0].score, 0.74f);

@@ -77,8 +77,11 @@ class Service(JobCase):
         self.assertEqual(HOSTS.on('b', f'ls "{SERVICE}/boot"').strip(), f'{SERVICE}/boot')
         self.dice_run('deploy')
         self.assertIn(f'{UNIT} is the unit of another folder', self.install_elsewhere())
+        enabled = UNIT.parent / 'default.target.wants' / UNIT.name
+        enabled.parent.mkdir()
+        enabled.symlink_to(UNIT)  # as systemctl enable does it; here, it cannot undo that
         self.assertEqual(self.uninstall('--from', 'b').splitlines(), [f'b: removed {UNIT}', f'b: removed {SERVICE}'])
-        self.assertEqual((UNIT.exists(), HOSTS.on('b', f'ls "{SERVICE}"').count('No such file')), (False, 1))
+        self.assertEqual((UNIT.exists(), enabled.is_symlink(), HOSTS.on('b', f'ls "{SERVICE}"').count('No such file')), (False, False, 1))
         self.assertIn(f'b: it has no service of numbers in {HOSTS.site}', self.uninstall('--from', 'b', code=1))
 
     def install_elsewhere(self):
@@ -140,7 +143,8 @@ class Service(JobCase):
 
     def test_the_job_starts_and_ends(self):
         self.install('--', *OPTIONS, MPIRUN_OPTIONS='--of mine')
-        before = (json.loads(self.dice_run('status', '--json'))['job'] or {'number': 0})['number']
+        before = (json.loads(self.dice_run('status', '--json'))['job'] or {'number': 0})['number'] + 4
+        HOSTS.on('b', f'ln -sfn "{before} b" "{HOSTS.site}/.dice-run/numbers/last_job"')  # announced, but not begun
         run = self.boot()
         self.assertRuns()
         self.assertIn(f'frames arrive: {" ".join(OPTIONS)} --of mine --tag-output', self.dice_run('logs'))
@@ -149,6 +153,7 @@ class Service(JobCase):
         self.assertEqual([HOSTS.on(name, f'readlink "{HOSTS.site}/.dice-run/numbers/last_job"') for name in 'ab'],
                          [f'{json.loads(self.dice_run("status", "--json"))["job"]["number"]} a\n'] * 2)
         self.assertEqual(json.loads(self.dice_run('status', '--json'))['job']['number'], before + 1)
+        self.assertTrue(until(lambda: not any(self.locked())))  # the service's locks end a little later
         self.assertIn('runs already, started on a', self.dice_run('start', code=1))
         self.assertEqual(self.boot().wait(timeout=40), 0)
         self.assertIn('numbers runs already, started on a', self.journal())

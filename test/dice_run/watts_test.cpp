@@ -20,6 +20,7 @@ std::string refused(const words& given) {
 }
 
 TEST(Watts, AreReadByHost) {
+  EXPECT_EQ(read_watts({"pc=5/5"}, {"pc"}).at("pc").idle, 5);
   const auto all = read_watts({"a=b=6.4/2.7", "pc=45"}, {"pc", "a=b"});
   EXPECT_EQ(all.at("a=b").busy, 6.4);
   EXPECT_EQ(all.at("a=b").idle, 2.7);

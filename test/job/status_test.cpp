@@ -152,10 +152,14 @@ TEST(status, with_several_outputs_counts_frames_that_have_left_everywhere) {
   said[1].left = 198;
   said[1].last_left += 200 * ms;
   said[2].median = 90 * ms;
+  said[2].p95 = 94 * ms;
+  said[2].latency_sum -= second;
   job::status_maker maker({"a", "b", "c"});
   const auto s = maker.make(job::phase::waiting, said, 0, 10 * second);
   EXPECT_EQ(s.answered, 198);
   EXPECT_NEAR(s.median_ms, 90, 1e-9);
+  EXPECT_NEAR(s.p95_ms, 95, 1e-9);
+  EXPECT_NEAR(s.latency_sum_s, 16, 1e-9);
   EXPECT_NEAR(s.last_frame_s, 0.1, 1e-6);
 }
 
@@ -212,7 +216,11 @@ TEST(status_reporter, writes_files_and_removes_its_own) {
   EXPECT_TRUE(std::filesystem::exists(metrics));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
   std::filesystem::remove_all(folder);
-  job::status_reporter nowhere({(folder / "s.json").string(), "", false}, "net");  // says so, and goes on
+  testing::internal::CaptureStderr();
+  { const job::status_reporter nowhere({json, metrics, false}, "net"); }
+  const auto said = testing::internal::GetCapturedStderr();
+  EXPECT_TELLS(said, "dice: warning: the job's status is not written: ");
+  EXPECT_EQ(said.find('\n'), said.size() - 1) << "only once";
 }
 
 TEST(status_reporter, ports_and_files) {
@@ -249,6 +257,7 @@ TEST(metrics_server, answers_on_this_host) {
   EXPECT_TELLS(page, "HTTP/1.1 200 OK\r\n");
   EXPECT_TELLS(page, "Content-Length: 7\r\n");
   EXPECT_TRUE(page.ends_with("\r\n\r\na page\n"));
+  EXPECT_TELLS(ask("GET / HTTP/1.1\r\n\r\n"), "a page");
   EXPECT_TELLS(ask("GET /secret HTTP/1.1\r\n\r\n"), "404");
   EXPECT_TELLS(ask("POST /metrics HTTP/1.1\r\n\r\n"), "404");
   EXPECT_EQ(ask(std::string(10000, 'x')), "") << "it reads no endless request";
@@ -259,4 +268,6 @@ TEST(metrics_server, answers_on_this_host) {
     EXPECT_TELLS(std::string(e.what()),
                  "--metrics: port " + std::to_string(port) + " of this host cannot be used: Address already in use");
   }
+  server.reset();
+  EXPECT_NO_THROW(server.emplace(port)) << "a job that starts again has its port at once, though it has closed connections";
 }

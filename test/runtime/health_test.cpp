@@ -105,5 +105,7 @@ TEST(temperature, is_the_highest_of_the_zones) {
     std::ofstream(prefix + std::to_string(i) + "/temp") << values[i];
   }
   EXPECT_EQ(this_host::temperature(prefix), 61'000);
+  for (int i = 0; i < 2; ++i) std::ofstream(prefix + std::to_string(i) + "/temp") << "0\n";
+  EXPECT_EQ(this_host::temperature(prefix), this_host::no_temperature) << "all are off";
   std::filesystem::remove_all(zones);
 }
