@@ -6,6 +6,7 @@
 #include "dice/frames/picture_form.hpp"
 #include "dice/frames/pixels.hpp"
 #include "dice/frames/source.hpp"
+#include "dice/meta/clock.hpp"
 #include "dice/tensor/type.hpp"
 
 #include <gtest/gtest.h>
@@ -60,6 +61,23 @@ TEST(live_input, normalises_float32_frames) {
   in.fill(x);
   EXPECT_EQ(x[0], 2);
   EXPECT_EQ(x[1], 6);
+}
+
+/// Its time is when it came, also if it has to wait for the frame before it.
+TEST(live_input, stamps_a_frame_before_it_waits) {
+  channels::in_process::hub hub(1);
+  channels::in_process::communicator ranks(hub, 0);
+  const auto end = ranks.connect({});
+  app::live_input in(
+      {.from = {app::stream_origin::kinds::command, "head -c 16 /dev/zero"}, .one = tensor::type(tensor::shape{2})}, {},
+      tensor::number::float32);
+  in.start(2, *end);
+  while (in.count().read < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const auto taken = meta::now();
+  for (float x[2]; in.count().taken < 2; std::this_thread::sleep_for(std::chrono::milliseconds(1)))
+    if (in.ready()) in.fill(x);
+  EXPECT_EQ(in.stamp().number, 1);
+  EXPECT_LE(in.stamp().steady, taken);
 }
 
 /// A stream of float32 frames of 2 numbers, 8 bytes.

@@ -80,6 +80,8 @@ class Commands(Live):
         self.script("camera", "#!/bin/sh\nn=$(cat count 2>&-); echo $((n + 1)) >count\n"
                     "tail -c +$((n * 2560 + 1)) raw.bin | head -c 2570; sleep 0.1; [ $((n)) = 1 ] || exit 7\n")
         began = time.monotonic()
+        fails = subprocess.Popen([TOY, "--source", "exit 7", "--restart-source", "4"], cwd=self.folder, stderr=subprocess.PIPE)
+        self.addCleanup(lambda: (fails.kill(), fails.communicate()))
         done = self.toy("--source", "./camera", "--restart-source", 5, "--frames", 25, "--output", "out.npy", "--json", "run.json")
         self.assert_done(done)
         self.assertGreater(time.monotonic() - began, 3)  # 1 s and 2 s
@@ -90,6 +92,8 @@ class Commands(Live):
         self.assertIn("after 20 frames; it is started again in 2 s (restart 2 of 5)", text)
         self.assertEqual(json.loads((self.folder / "run.json").read_text())["streams"], {"read": 25, "dropped": 0, "restarts": 2})
         self.assertIn("25 frames came, 0 dropped; 2 restarts of the source", done.stdout.decode())
+        for delay in 1, 2, 4:
+            self.assertIn(f"it is started again in {delay} s", fails.stderr.readline().decode())
         (self.folder / "count").unlink()
         done = self.toy("--source", "exit 3", "--restart-source", 1)
         self.assert_fails(done, 1, "the source 'exit 3' has ended (exit status 3) after 0 frames, and was started again as often as --restart-source allows")

@@ -193,6 +193,32 @@ class Stops(Runs):
                 self.assertEqual(process.returncode, 1)
                 self.assertIn("the standard output cannot be written: Broken pipe\n", err)
 
+    def test_ctrl_c_ends_who_reads_lines_of_json_too(self):
+        """They are written in a thread of their own; each frame takes half a second."""
+        one = np.load(self.folder / "good.npy")[:2].tobytes()
+        for stops in (True, False):
+            process = self.start("--input", "-", "--results", "json", stdin=subprocess.PIPE, env={"TOY_NAP": "0=100"})
+            process.stdin.buffer.write(one)
+            process.stdin.flush()
+            self.assertIn('"frame": 0', process.stdout.readline())
+            process.stdout.close()
+            process.stdin.buffer.write(one)
+            process.stdin.flush()
+            time.sleep(0.1)
+            if stops:
+                process.send_signal(signal.SIGINT)
+            else:
+                process.stdin.close()
+            self.wait_for(lambda: process.poll() is not None)
+            err = process.stderr.read()
+            if stops:
+                self.assertEqual(process.returncode, STOPPED, err)
+                self.assertRegex(err, r"dice: interrupted \(SIGINT\) after [12] frames?\n")
+                process.stdin.close()
+            else:
+                self.assertEqual(process.returncode, 1)
+                self.assertIn("the standard output cannot be written: Broken pipe\n", err)
+
     @unittest.skipUnless(MPIRUN, "no mpirun")
     def test_a_stream_that_has_ended(self):
         """A signal changes nothing once all frames have come, although some are still under way."""

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -82,6 +83,25 @@ TEST(Heads, Yolov8InBothForms) {
   EXPECT_EQ(only(decoded(head::yolov8, 7, 8, turned(rows, 7), {.across_classes = true})), fewer);
   EXPECT_EQ(only(decoded(head::yolov8, 7, 8, turned(rows, 7), {.overlap = 0.8f})), expected);
   EXPECT_EQ(only(decoded(head::yolov8, 7, 8, turned(rows, 7), {.overlap = 0.9f})).size(), 5u);
+}
+
+TEST(Heads, Yolov8WithThousandsOfBoxes) {
+  std::vector<float> rows(6 * 5000);  // they are looked at in blocks
+  const auto set = [&](std::size_t n, const std::vector<float>& row) {
+    std::copy(row.begin(), row.end(), rows.begin() + static_cast<std::ptrdiff_t>(6 * n));
+  };
+  set(1, {10, 20, 4, 6, 0.1f, 0.8f});
+  set(2047, {30, 20, 4, 6, 0.7f, 0.1f});
+  set(2048, {50, 20, 4, 6, 0.1f, 0.6f});
+  set(2049, {70, 20, 4, 6, 0.5f, 0.1f});
+  set(4999, {90, 20, 4, 6, 0.1f, 0.4f});
+  const std::vector<box> expected{{8, 17, 4, 6, 0.8f, 1},
+                                  {28, 17, 4, 6, 0.7f, 0},
+                                  {48, 17, 4, 6, 0.6f, 1},
+                                  {68, 17, 4, 6, 0.5f, 0},
+                                  {88, 17, 4, 6, 0.4f, 1}};
+  EXPECT_EQ(only(decoded(head::yolov8, 5000, 6, rows)), expected);
+  EXPECT_EQ(only(decoded(head::yolov8, 6, 5000, turned(rows, 6))), expected);
 }
 
 TEST(Heads, Yolov8WithFewerBoxesThanNumbersNeedsClasses) {

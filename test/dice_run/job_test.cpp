@@ -157,6 +157,21 @@ TEST_F(Job, HostsWithoutTheirRanksAreNamedAfterTwentySeconds) {
   EXPECT_EQ(hosts.now, 20);
 }
 
+/// Time-outs may be shorter than what ranks get that must only run, and longer.
+TEST_F(Job, OfWhichNoFrameComesOutIsEndedInTime) {
+  for (const double timeout : {3, 60}) {
+    hosts.calls.clear();
+    hosts.now = 0;
+    hosts.state = [&](const std::string& host) {
+      const bool runs = begun() && hosts.calls_of("stop").empty();
+      return text(runs ? "running" : "", runs && host == "a", !runs ? 0 : host == "a" ? 1 : 2, "reports_status\n");
+    };
+    EXPECT_EQ(start(s, {.timeout = timeout}), 1);
+    EXPECT_EQ(hosts.now, timeout);
+    EXPECT_EQ(hosts.hosts_of("stop").size(), 2u);
+  }
+}
+
 TEST_F(Job, AHostThatWasLostForAWhileIsNotLost) {
   hosts.state = [&](const std::string& host) {
     if (host == "b" && hosts.now > 0 && hosts.now < 5) return std::string();
