@@ -107,6 +107,20 @@ class Commands(Live):
         self.assertLess(time.monotonic() - began, 10)
         self.assert_ended((self.folder / "pid").read_text())
 
+    def test_a_source_that_gives_a_byte_now_and_then(self):
+        began = time.monotonic()
+        done = self.toy("--source", "while :; do echo; sleep 0.02; done", "--source-timeout", 0.5)  # a frame in 6 s
+        self.assert_fails(done, 1, "has given no frame for 0.5 s (--source-timeout) after 0 frames")
+        self.assertLess(time.monotonic() - began, 4)
+        with Run([TOY, "--source", "while :; do echo; sleep 0.05; done"], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as run:
+            self.addCleanup(run.kill)
+            while "toy.safetensors" not in pathlib.Path(f"/proc/{run.pid}/maps").read_text():
+                time.sleep(0.01)
+            time.sleep(0.2)
+            run.send_signal(signal.SIGUSR1)
+            self.assertIn(b"dice: asked to stop (SIGUSR1) after 0 frames\n", run.stderr.read())
+            self.assertEqual(run.wait(LIMIT), 3)
+
     def assert_ended(self, pid):
         stat = pathlib.Path(f"/proc/{pid.strip()}/stat")
         self.assertFalse(stat.exists() and " Z " not in stat.read_text())

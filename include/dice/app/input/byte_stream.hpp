@@ -88,6 +88,9 @@ class byte_stream {
         throw files::error(from_.name() + " cannot be read: " + std::strerror(errno));
       if (n == 0) return outcome::ended;
       at += static_cast<std::size_t>(std::max<ssize_t>(n, 0));
+      if (at == bytes) break;  // of a slow source, some bytes may come again and again before there is a frame
+      if (unwanted()) return outcome::unwanted;
+      if (meta::now() >= until) return outcome::late;
     }
     return outcome::done;
   }
