@@ -24,7 +24,8 @@ class Stops(unittest.TestCase):
                 said = next((line for line in run.stdout if line.startswith("picture ")), "")  # Open MPI 5 may warn before that
                 self.assertTrue(said.startswith("picture 0: "), said)
                 run.send_signal(signal.SIGUSR1)
-                said += run.communicate(timeout=50)[0]
+                said += run.stdout.read()  # communicate() would lose what was read ahead
+                run.wait(50)
         self.assertEqual(run.returncode, 0, said)
         pictures = [int(k) for k in re.findall(r"picture (\d+):", said)]
         self.assertEqual(pictures, list(range(len(pictures))))
