@@ -34,9 +34,10 @@ class Frames(JobCase):
 
     def says(self, phase, entered=0, answered=0, silent=0.5, **more):
         up = float(pathlib.Path('/proc/uptime').read_text().split()[0])
-        status = {'phase': phase, 'uptime_s': up, 'running_s': 3, 'entered': entered, 'answered': answered, 'read': entered, 'dropped': 2,
+        status = {'phase': phase, 'uptime_s': up, 'running_s': 3, 'entered': entered, 'answered': answered, 'read': entered + 3, 'dropped': 2,
                   'frames_per_second': 12.5, 'latency_ms': {'median': 40, 'p95': 50}, 'last_frame_s': 0.1 if answered else None,
-                  'ranks': [{'host': 'a', 'stage_ms': 7.25, 'temperature_c': 48.2, 'silent_s': 0.2}, {'host': 'b', 'stage_ms': 9, 'silent_s': silent}], **more}
+                  'ranks': [{'host': 'a', 'stage_ms': 7.25, 'busy': 0.75, 'temperature_c': 48.2, 'silent_s': 0.2}, {'host': 'b', 'stage_ms': 9, 'temperature_c': -4.6, 'silent_s': silent},
+                            {'host': 'a', 'stage_ms': 1, 'temperature_c': 40, 'silent_s': 0.2}, {'host': 'elsewhere', 'silent_s': 0.2}], **more}
         new = HOSTS.folder / 'says.new'
         new.write_text(json.dumps(status) + '\n')
         os.rename(new, HOSTS.folder / 'says')
@@ -61,13 +62,20 @@ class Frames(JobCase):
         said = self.dice_run('status', packages=PACKAGES)
         self.assertIn('\nframes: 1 answered, 2 dropped; 12.5 frames/s now; latency median 40.0 ms, p95 50.0 ms; the last one ', said)
         self.assertEqual(said.splitlines()[1].split(), ['host', 'version', 'previous', 'ranks', 'running', 'CPU', 'memory', 'stage', 'temp', 'pids'])
-        self.assertRegex(said, r'\na .* 7\.2 ms +48 °C +\d+\n')
-        self.assertRegex(said, r'\nb .* 9\.0 ms +- +\d+\n')
+        self.assertRegex(said, r'\na .* 7\.2 ms, 1\.0 ms +48 °C +\d+\n')  # the warmest
+        self.assertRegex(said, r'\nb .* 9\.0 ms +-5 °C +\d+\n')
         live = json.loads(self.dice_run('status', '--json', packages=PACKAGES))['job']['live']
-        self.assertEqual((live['phase'], live['frames']), ('running', {'entered': 9, 'answered': 1, 'read': 9, 'dropped': 2}))
-        self.assertEqual([(r['host'], r['stage_ms'], r['temperature_c']) for r in live['ranks']], [('a', 7.25, 48.2), ('b', 9, None)])
+        self.assertEqual((live['phase'], live['frames']), ('running', {'entered': 9, 'answered': 1, 'read': 12, 'dropped': 2}))
+        self.assertEqual((live['latency_ms'], live['frames_per_second'], live['source_restarts']), ({'median': 40, 'p95': 50}, 12.5, 0))
+        self.assertEqual([(r['host'], r['stage_ms'], r['busy'], r['temperature_c']) for r in live['ranks']],
+                         [('a', 7.25, 0.75, 48.2), ('b', 9, None, -4.6), ('a', 1, None, 40), ('elsewhere', None, None, None)])
         for seconds, when_it_said_so in (live['last_frame_s'], 0.1), (live['ranks'][1]['silent_s'], 0.5):
             self.assertAlmostEqual(seconds, when_it_said_so + live['age_s'])
+        state = f'"{HOSTS.site}/.dice-run/numbers/job/state"'
+        HOSTS.on('a', f'mv {state} {state}.kept')  # as on a full disk
+        said = self.dice_run('status', packages=PACKAGES)
+        self.assertTrue('runs, but cannot save its state' in said and '\nframes: 1 answered, ' in said, said)
+        HOSTS.on('a', f'mv {state}.kept {state}')
         self.says('running', 9, 1, silent=40)
         self.assertTrue(until(lambda: 'rank 1 (b) has said nothing for 4' in self.dice_run('status', packages=PACKAGES)))
         (HOSTS.folder / 'says').unlink()  # rank 0 is stuck
@@ -109,6 +117,15 @@ class Frames(JobCase):
         self.says('joining')
         self.begin('start', '--start-timeout', '3', '--', packages=PACKAGES).communicate(timeout=30)
         self.assertNotIn('5 answered', self.dice_run('status', packages=PACKAGES))
+
+    def test_a_host_without_shared_memory(self):
+        HOSTS.on('a', 'mount -t tmpfs -o ro none /dev/shm')
+        self.addCleanup(HOSTS.on, 'a', 'umount /dev/shm')
+        self.says('running', 9, 5)
+        self.dice_run('start', '--', '--says', packages=PACKAGES)
+        self.assertIn('frames: 5 answered', self.dice_run('status', packages=PACKAGES))
+        self.dice_run('stop', packages=PACKAGES)
+        self.assertEqual(list((HOSTS.folder / 'a/.dice-run/numbers').glob('status.*')), [])
 
 
 if __name__ == '__main__':

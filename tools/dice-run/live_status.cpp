@@ -38,7 +38,7 @@ live_status read(const nlohmann::json& in) {
     for (const auto& r : *ranks)
       if (r.is_object())
         out.ranks.push_back({dice::text::shown(r.value("host", "")), number(r, "stage_ms", -1), number(r, "busy", -1),
-                             number(r, "temperature_c", -1), number(r, "silent_s", -1)});
+                             number(r, "temperature_c", live_rank::no_temperature), number(r, "silent_s", -1)});
   return out;
 }
 

@@ -9,10 +9,11 @@
 
 namespace dice_run {
 
-/// Numbers below 0 are not known.
+/// Numbers below 0 are not known; nor are temperatures that are no_temperature.
 struct live_rank {
+  static constexpr double no_temperature = -300;
   std::string host{};
-  double stage_ms = -1, busy = -1, temperature_c = -1, silent_s = -1;
+  double stage_ms = -1, busy = -1, temperature_c = no_temperature, silent_s = -1;
 };
 struct live_status {
   std::string phase{};  ///< joining, preparing, waiting, running, ending

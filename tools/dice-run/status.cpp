@@ -94,13 +94,15 @@ std::vector<int> ranks_of(const site& s, std::size_t host) {
 
 /// Numbers that are not known are null.
 nlohmann::ordered_json live_json(const live_status& l) {
-  const auto known = [](double x) { return x < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(x); };
+  const auto known = [](double x, double least = 0) {
+    return x < least ? nlohmann::ordered_json() : nlohmann::ordered_json(x);
+  };
   auto ranks = nlohmann::ordered_json::array();
   for (const auto& r : l.ranks)
     ranks.push_back({{"host", r.host},
                      {"stage_ms", known(r.stage_ms)},
                      {"busy", known(r.busy)},
-                     {"temperature_c", known(r.temperature_c)},
+                     {"temperature_c", known(r.temperature_c, live_rank::no_temperature + 1)},
                      {"silent_s", known(r.silent_s < 0 ? -1 : r.silent_s + l.age_s)}});
   return {{"phase", l.phase},
           {"age_s", l.age_s},
@@ -153,14 +155,14 @@ std::size_t ranks_expected(const site& s, const std::vector<host_state>& all, st
 /// What the ranks of a host take for a frame, and its temperature.
 std::vector<std::string> stage_of(const live_status& live, const std::string& host) {
   std::vector<std::string> stages;
-  double temperature = -1;
+  double temperature = live_rank::no_temperature;
   for (const auto& r : live.ranks)
     if (r.host == host) {
       stages.push_back(r.stage_ms < 0 ? "-" : fmt::format("{:.1f} ms", r.stage_ms));
       temperature = std::max(temperature, r.temperature_c);
     }
   return {stages.empty() ? "-" : fmt::format("{}", fmt::join(stages, ", ")),
-          temperature < 0 ? "-" : fmt::format("{:.0f} °C", temperature)};
+          temperature <= live_rank::no_temperature ? "-" : fmt::format("{:.0f} °C", temperature)};
 }
 
 std::string text_of(const site& s, const std::vector<host_state>& all, const std::optional<job_report>& job) {
