@@ -25,6 +25,8 @@ TEST(JobLog, LinesComeFromAnywhere) {
 TEST(JobLog, ReasonsAreFoundAmongLongAndEmptyLines) {
   const std::vector<std::string> lines{std::string(1 << 20, 'x'), "-----", "   ", "  There is no", "\t", " mpirun", "-----"};
   EXPECT_EQ(reason_in(lines, ""), "There is no \t mpirun");
+  const std::vector<std::string> two{"-----", "the cause", "-----", "between them", "-----", "its consequence", "-----"};
+  EXPECT_EQ(reason_in(two, ""), "the cause");
 }
 
 TEST(JobLog, TheReasonIsTheFirstErrorOfTheLastRun) {
@@ -118,6 +120,7 @@ TEST(JobLog, NamesHaveOneWidth) {
   EXPECT_EQ(of("x", "a longer one"), "a longer one mpirun | x");
   EXPECT_EQ(named(parse_log_line("x"), {}, ""), " mpirun  | x");
   EXPECT_EQ(named(parse_log_line("[1,3]<stderr>:x"), std::vector<std::string>(11, "ab"), ""), "ab #3    | x");
+  EXPECT_EQ(named(parse_log_line("[1,9]<stderr>:x"), std::vector<std::string>(10, "host1"), ""), "host1 #9 | x");
   EXPECT_EQ(named(parse_log_line("[1,3]<stderr>:x"), std::vector<std::string>(11, "host"), ""), "host #3  | x");
   EXPECT_EQ(named(parse_log_line("[1,3]<stderr>:x"), std::vector<std::string>(11, "host1"), ""), "host1 #3  | x");
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
 #include <unistd.h>
 #include <filesystem>
 #include <fstream>
@@ -105,6 +106,18 @@ TEST_F(JobScripts, NothingIsStartedWhereNothingCanBeWritten) {
   EXPECT_EQ(why(stat("9 15 4096")), full);
   EXPECT_TRUE(why(stat("9 16 4096")).starts_with(unknown)) << why(stat("9 16 4096"));  // 64 KiB are enough
   EXPECT_TRUE(why(stat("0 0 4096")).starts_with(unknown)) << why(stat("0 0 4096"));    // a file system that does not say it
+}
+
+/// Frames may show what others must not see.
+TEST_F(JobScripts, OnlyThisUserBringsAndReadsTheInput) {
+  lock();
+  fs::create_directory(base / "v");
+  write("v/ranks", "rank 0=a slot=*:*\n");
+  run(scripts::start, {"1", "0", "", "v", "exit 0", "input"}, "umask 0");
+  struct stat is {};
+  ASSERT_EQ(::stat((base / "job/input").c_str(), &is), 0);
+  EXPECT_TRUE(S_ISFIFO(is.st_mode));
+  EXPECT_EQ(is.st_mode & 0777, 0600u);
 }
 
 /// Folders that others have made, as in /var/tmp.

@@ -91,6 +91,27 @@ TEST(ClusterHeader, HostsWithOtherInstructionsAreOfAnotherKind) {
   EXPECT_EQ(kinds[0].hosts, (std::vector<std::size_t>{0, 1}));
 }
 
+TEST(HostFacts, ACpuIsKnownByItsInstructionsAndItsCores) {
+  host_facts a;
+  a.architecture = "aarch64";
+  a.flags = {"fp", "asimd"};
+  a.cores.resize(2);
+  a.cores[0].part = 0xd08;
+  a.cores[1].part = 0xd03;
+  for (auto& core : a.cores) core.implementer = 0x41;
+  auto b = a;
+  std::swap(b.cores[0], b.cores[1]);
+  std::swap(b.flags[0], b.flags[1]);
+  EXPECT_TRUE(a.has_cpu_of(b));
+  b.cores[1].part = 0xd0b;
+  EXPECT_FALSE(a.has_cpu_of(b));
+  b = a;
+  b.architecture = "armv7l";
+  EXPECT_FALSE(a.has_cpu_of(b));
+  a.flags.clear();
+  EXPECT_FALSE(a.has_cpu_of(a)) << "they are not known";
+}
+
 TEST(ClusterHeader, SpeedsFollowFromTheKindOfCore) {
   // Programs use AVX2 only on PCs that have all of x86-64-v3.
   const std::vector<std::string> none,

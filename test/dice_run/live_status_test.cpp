@@ -54,6 +54,21 @@ TEST(LiveStatus, IsOfTheJobThatRuns) {
   const auto odd = live_status_of({with("a", 3, R"({"answered": 1e300, "entered": -5, "ranks": 3, "latency_ms": []})")}, 3);
   ASSERT_TRUE(odd);
   EXPECT_EQ(odd->entered, 0);
+  EXPECT_EQ(odd->answered, 9'000'000'000'000'000);
+}
+
+TEST(LiveStatus, TheNewestCounts) {
+  auto older = good, later = good;
+  older.replace(older.find("999"), 3, "900");
+  EXPECT_EQ(live_status_of({with("b", 3, good), with("a", 3, older)}, 3)->age_s, 1);
+  later.replace(later.find("999"), 3, "1001");  // while the host was asked
+  EXPECT_EQ(live_status_of({with("a", 3, later)}, 3)->age_s, 0);
+}
+
+TEST(LiveStatus, NamesOfHostsDoNotChangeTheTerminal) {
+  const auto s = live_status_of({with("a", 3, R"({"ranks": [{"host": "a\u001b[2J\nb", "silent_s": 20}]})")}, 3);
+  ASSERT_TRUE(s && s->ranks.size() == 1);
+  EXPECT_EQ(s->ranks[0].host.find_first_of("\x1b\n"), std::string::npos) << s->ranks[0].host;
 }
 
 TEST(LiveStatus, AsText) {
@@ -68,6 +83,8 @@ TEST(LiveStatus, AsText) {
   EXPECT_NE(live_text(s).find("rank 1 (pi) has said nothing for 5.5 s"), std::string::npos);
   s.phase = "ending";
   EXPECT_EQ(lines(live_text(s)).size(), 1u);
+  s.age_s = 5.5;
+  EXPECT_EQ(lines(live_text(s)).back(), "rank 0 (pc) has said nothing for 5.5 s: it is stuck, stopped or lost");
   s.age_s = 30;  // then nothing is known of the others
   said = lines(live_text(s));
   EXPECT_EQ(said.back(), "rank 0 (pc) has said nothing for 30 s: it is stuck, stopped or lost");

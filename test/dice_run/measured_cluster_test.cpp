@@ -10,6 +10,7 @@
 #include <functional>
 #include <iterator>
 #include <string>
+#include <vector>
 
 namespace dice_run {
 namespace {
@@ -93,6 +94,40 @@ TEST(MeasuredCluster, HostsWithoutTimesGetThoseOfTheSameBoard) {
             "pi-1: cores<0, 1, 2, 3> has no ranks, so it was not measured; it gets the times of a host with the same board");
   EXPECT_NE(out.header.find("/// pi-1, pi-2; the figures are those of pi-2, the slowest.\n"), std::string::npos)
       << out.header;
+}
+
+TEST(MeasuredCluster, EachConnectionHasWhatWasMeasuredOfIt) {
+  const auto link = [](const char* to, double us, double mbit) {
+    return json{{"from", "pc"}, {"to", to}, {"us", us}, {"mbit_per_s", mbit}};
+  };
+  const auto header = changed([&](json& p) {
+                        auto& all = p["connections"];
+                        all.push_back(link("nano", 300, 50));
+                        all.insert(all.begin(), link("orin", 150, 940));
+                      }).header;
+  for (const char* part : {R"(dice::between<"pc", "pi-1">, dice::mbit_per_s<90>, dice::us<200>>)",
+                           R"(dice::between<"pc", "nano">, dice::mbit_per_s<50>, dice::us<300>>)",
+                           "    dice::connection<dice::mbit_per_s<24000>, dice::us<5>>>;"})  // within orin
+    EXPECT_NE(header.find(part), std::string::npos) << header;
+}
+
+TEST(MeasuredCluster, EachProcessorOfABoardNeedsItsPower) {
+  const auto unknown = [](const std::vector<int>& known) {
+    const auto header = changed([&](json& p) {
+                          for (const int i : known) {
+                            auto& one = p["predicted"]["cluster"]["hosts"][5]["processors"][i];
+                            one["busy_watts"] = 9;
+                            one["idle_watts"] = 3;
+                          }
+                        }).header;
+    int out = 0;
+    for (std::size_t at = 0; (at = header.find("Its power is not known", at)) != std::string::npos; ++at) ++out;
+    return out;
+  };
+  EXPECT_EQ(unknown({}), 3);
+  EXPECT_EQ(unknown({0}), 3);
+  EXPECT_EQ(unknown({1}), 3);
+  EXPECT_EQ(unknown({0, 1}), 2);
 }
 
 TEST(MeasuredCluster, WithoutAnyTimesTheHeaderNeedsNoProfile) {

@@ -44,6 +44,14 @@ TEST(Networks, WithoutSharedAddressesAreLeftToOpenMpi) {
   EXPECT_EQ(usable_networks(hosts), texts());
 }
 
+/// As of a bridge and its port.
+TEST(Networks, AHostMayHaveAnAddressTwice) {
+  const std::vector hosts{with("pc", {"eth0 10.0.0.1/24", "br0 10.0.0.1/24", "wlan0 10.1.0.1/24"}),
+                          with("pi", {"eth0 10.0.0.2/24"})};
+  EXPECT_EQ(shared(hosts), texts());
+  EXPECT_EQ(usable_networks(hosts), texts());
+}
+
 TEST(Networks, WithASharedAddressAreNotUsed) {
   const std::vector hosts{with("pc", {"docker0 172.17.0.1/16", "eth0 10.0.0.1/24", "wlan0 10.1.0.1/24"}),
                           with("pi", {"eth0 10.0.0.2/24", "l4tbr0 192.168.55.1/24", "br0 172.17.0.1/16"}),

@@ -124,12 +124,12 @@ TEST(Suitability, DeployRefusesBeforeItChangesAnything) {
   EXPECT_EQ(c.asked, (words{"facts b", "facts a", "facts c"}));
 }
 
-/// What a start on b says, and its options at the end.
-words options_of(conversation& c, const char* given = nullptr) {
+/// What a start on b says, or on `starter`, and its options at the end.
+words options_of(conversation& c, const char* given = nullptr, const std::string& starter = "b") {
   if (given != nullptr) ::setenv("MPIRUN_OPTIONS", given, 1);
   std::string options;
   auto out = said_by(c, plan_of({"b", "a"}), [&](const site& s) {
-    options = mpirun_options(s, s.plan, "b");
+    options = mpirun_options(s, s.plan, starter);
     return 0;
   });
   ::unsetenv("MPIRUN_OPTIONS");
@@ -150,6 +150,10 @@ TEST(Suitability, JobsUseNetworksInWhichAllHostsHaveTheirOwnAddresses) {
     EXPECT_EQ(options_of(c, chosen), words{chosen});
   c.answers["facts b"][0].out += "networks chosen\n";
   EXPECT_EQ(options_of(c), words{""});
+  c.answers["facts a"] = {says(docker + "4.1.4\nnetwork eth0 10.0.0.2/24\n")};
+  EXPECT_EQ(options_of(c, nullptr, "a"),
+            (words{note, "--mca btl_tcp_if_include 10.0.0.0/24 --mca oob_tcp_if_include 10.0.0.0/24"}))
+      << "those of the mpirun that is started";
   c.answers["facts b"] = {is_cut()};
   EXPECT_EQ(options_of(c, "--x"), words{"--x"});
   c.answers["facts b"] = {says("mount noexec\n")};

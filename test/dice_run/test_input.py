@@ -134,6 +134,14 @@ class Input(JobCase):
         self.dice_run('bench', '--', '--input', '-', code=2)  # it takes no options of the program
         self.dice_run('--dry-run', 'start', '--', '--input', 'a-b', '--output', '-', '--input')
 
+    def test_an_input_that_cannot_be_read(self):
+        folder = os.open(HOSTS.folder, os.O_RDONLY)
+        with self.begin('start', '--foreground', '--', '--input', '-', stdin=folder) as run:
+            said = run.communicate(timeout=40)[0]
+        os.close(folder)
+        self.assertEqual(run.returncode, 1, said)
+        self.assertIn('dice-run: error: the standard input cannot be read: Is a directory\n', said)
+
     def test_a_job_without_it_has_none(self):
         self.dice_run('start')
         supervisor = HOSTS.on('a', f'readlink "{HOSTS.site}/.dice-run/numbers/owner"').split()[0]

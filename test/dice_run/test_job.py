@@ -24,7 +24,7 @@ class Job(JobCase):
         HOSTS.on('b', f'cd "{HOSTS.site}/numbers/" && cp numbers x && mv x numbers')  # a deploy mends a file while it runs
         self.assertEqual(self.ranks(), [1, 1])
         job = f'"{HOSTS.site}/.dice-run/numbers/job"'
-        for seconds, text in ((90, r'(9\d|1[01]\d) s'), (330, '5 min'), (7530, '2 h 5 min')):
+        for seconds, text in ((90, r'(9\d|1[01]\d) s'), (330, '5 min'), (6630, '110 min'), (7530, '2 h 5 min')):
             HOSTS.on('a', f'cd {job} && set -- $(readlink state) && ln -sfn "$1 $2 $(($(date +%s) - {seconds})) $4 $5 $6" state')
             self.assertRegex(self.dice_run('status'), rf'runs since \S+ \S+ \({text}\)\n')
         HOSTS.on('a', f'cd {job} && read -r up rest </proc/uptime && set -- $(readlink state) && ln -sfn "$1 $2 1 $4 $5 $6 $((${{up%.*}} - 90))" state')
@@ -127,6 +127,7 @@ class Job(JobCase):
         HOSTS.behave('b', 'refuses')
         self.assertIn('b: it refuses', self.dice_run('start', code=1))
         self.assertIn('not reached: b: it refuses', self.dice_run('status', code=1))
+        self.assertRegex(self.dice_run('logs'), r'^dice-run: warning: b: it refuses .*\n(.*\n)*.*frames arrive: --die5')
         HOSTS.behave('b')
         HOSTS.behave('a', 'refuses')
         self.assertIn('the last one was started on a, which is not reached', self.dice_run('status', code=1))

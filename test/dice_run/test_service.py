@@ -22,7 +22,7 @@ class Service(JobCase):
         super().setUpClass()
         for name in 'systemctl', 'loginctl':  # this machine has its own
             program = HOSTS.folder / 'bin' / name
-            program.write_text(f'#!/bin/sh\necho "{name} $*" >>{shlex.quote(str(FOLDER / "asked"))}\n[ ! -e {shlex.quote(str(FOLDER / "refuses"))} ]\n')
+            program.write_text(f'#!/bin/sh\necho "{name} $*" >>{shlex.quote(str(FOLDER / "asked"))}\n! grep -qsx {name} {shlex.quote(str(FOLDER / "refuses"))}\n')
             program.chmod(0o755)
 
     def setUp(self):
@@ -96,7 +96,10 @@ class Service(JobCase):
         return said
 
     def test_what_this_user_may_not_do(self):
-        (FOLDER / 'refuses').touch()
+        (FOLDER / 'refuses').write_text('systemctl\n')
+        said = self.install()
+        self.assertTrue('ran loginctl' in said and ' when that is done; ' in said, said)
+        (FOLDER / 'refuses').write_text('systemctl\nloginctl\n')
         said = self.install()
         for line in ('systemctl --user daemon-reload', 'systemctl --user enable dice-numbers.service', 'sudo loginctl enable-linger '):
             self.assertIn(f'\na: to do there: {line}', said)
@@ -168,8 +171,13 @@ class Service(JobCase):
             self.install(*options)
             self.assertEqual(self.boot().wait(timeout=60), code, self.journal())
         self.install()
+        number = json.loads(self.dice_run('status', '--json'))['job']['number'] + 5
+        record = f'"{HOSTS.site}/.dice-run/numbers/job"'
+        HOSTS.on('b', f'mkdir {record} && cd {record} && ln -s "ended {number} 1 0 0 2" state && printf "%s\\n" "number {number}" >about')  # which no host announces any more
         run = self.boot()
         self.assertRuns()
+        self.assertEqual(json.loads(self.dice_run('status', '--json'))['job']['number'], number + 1)
+        HOSTS.on('b', f'rm -r {record}')
         HOSTS.on('a', f'kill -9 $(readlink "{HOSTS.site}/.dice-run/numbers/owner" | cut -d " " -f 1)')
         self.assertEqual(run.wait(timeout=40), 1)  # systemd starts it again
         again = self.boot()
@@ -207,6 +215,10 @@ class Service(JobCase):
         self.dice_run('stop', code=1)  # b is not reached
         self.assertEqual(run.wait(timeout=40), 0)
         self.assertIn('dice-run stop has come; the job starts at the next boot', self.journal())
+        run = self.boot()
+        self.assertTrue(until(lambda: 'dice-run: waits for b\n' in self.journal()))
+        self.uninstall()
+        self.assertEqual(run.wait(timeout=40), 0)
         HOSTS.power_on('b')
 
     def test_a_power_failure_of_all_hosts(self):
@@ -255,6 +267,16 @@ class Service(JobCase):
         HOSTS.behave('b', 'refuses')
         self.assertIn('the service was not installed', self.install(code=1))
         HOSTS.behave('b')
+        with self.begin('install-service', to=HOSTS.site / 'nowhere') as run:
+            self.assertIn('a: numbers is not deployed; dice-run deploy brings it\n', run.communicate(timeout=30)[0])
+        only_a = HOSTS.packages('only a', names=['a'])
+        self.dice_run('deploy', packages=only_a)
+        HOSTS.behave('b', 'refuses')
+        self.assertIn(f'a: wrote {UNIT}\n', self.install(packages=only_a))  # b has left the deployment
+        self.uninstall(packages=only_a)
+        HOSTS.behave('b')
+        self.dice_run('deploy')
+        (FOLDER / 'asked').unlink()
         said = self.install('--dry-run', '--', '--random', '1 2')
         self.assertIn(', with the scripts that start the job, and its options:\n--random\n1 2\na: writes dice-numbers.service, a unit of the user:\n', said)
         self.assertIn('\nExecStart=/bin/sh "', said)

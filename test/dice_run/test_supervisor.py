@@ -30,6 +30,7 @@ class Supervisor(JobCase):
             self.assertIn('a job is running', self.dice_run('deploy', packages=packages))
         self.assertIn(version, HOSTS.on('b', f'ls "{HOSTS.site}/.dice-run/numbers"').split())  # the job needs it there, too
         self.assertTrue(until(lambda: 'starts again in 4 s (restart 3 of 9)' in self.dice_run('logs')))
+        self.assertIn('restarts: 3 of 9\nlast failure: rank 1 (host b): there are no weights', self.dice_run('status'))
         self.assertTheSupervisorAloneKeepsTheLock()
         self.assertIsNone(follow.poll())  # also while the job waits
         self.assertIn('is stopped; no process of it is left', self.dice_run('stop'))  # there is one on a, and none on b

@@ -16,7 +16,9 @@
 #include <iterator>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace dice;
@@ -101,6 +103,16 @@ TEST(status, of_a_job_that_has_just_begun_in_the_cold) {
   EXPECT_NEAR(s.running_s, 10, 1e-9);
   EXPECT_TELLS(job::status_json(s, 77, 1),
                R"({"host": "pc", "stage_ms": 250, "busy": 0.5, "temperature_c": -5, "silent_s": 0})");
+  EXPECT_TELLS(job::status_metrics(s, "a\nb"), "dice_temperature_celsius{network=\"a\\nb\",rank=\"0\",host=\"pc\"} -5\n");
+}
+
+TEST(status, of_a_job_that_ends_after_its_first_frame) {
+  const std::vector<runtime::rank_health> said{
+      {.heard = second, .frames = 1, .computing = 30 * ms, .leaves = true, .left = 1}};
+  const auto s = job::status_maker({"pc"}).make(job::phase::ending, said, 0, 3 * second);
+  EXPECT_NEAR(s.ranks[0].stage_ms, 30, 1e-9);
+  EXPECT_EQ(s.ranks[0].silent_s, -1) << "it need not say anything any more";
+  EXPECT_EQ(s.phase, job::phase::ending);
 }
 
 /// What the rank with the results has said last may be old; if it says nothing for long, the job becomes slow.
@@ -161,13 +173,35 @@ TEST(status, with_several_outputs_counts_frames_that_have_left_everywhere) {
   EXPECT_NEAR(s.p95_ms, 95, 1e-9);
   EXPECT_NEAR(s.latency_sum_s, 16, 1e-9);
   EXPECT_NEAR(s.last_frame_s, 0.1, 1e-6);
+  std::swap(said[1], said[2]);
+  const auto swapped = job::status_maker({"a", "c", "b"}).make(job::phase::waiting, said, 0, 10 * second);
+  EXPECT_NEAR(swapped.median_ms, 90, 1e-9);
+  EXPECT_NEAR(swapped.p95_ms, 95, 1e-9);
+  EXPECT_NEAR(swapped.latency_sum_s, 16, 1e-9);
+  EXPECT_NEAR(swapped.last_frame_s, 0.1, 1e-6);
+}
+
+/// Frames that have left everywhere were counted when the last of the ranks has said so.
+TEST(status, with_several_outputs_the_speed_is_of_the_time_in_which_the_latest_counted) {
+  for (const bool late_first : {true, false}) {
+    job::status_maker maker({"a", "b", "c"});
+    for (std::int64_t s = 1; s <= 30; ++s) {
+      auto said = after(s);
+      said.insert(said.begin() + (late_first ? 1 : 2), after(s % 3 == 0 ? s - 1 : s)[1]);
+      const auto now = maker.make(job::phase::waiting, said, 0, s * second);
+      if (s > 2) {
+        EXPECT_NEAR(now.frames_per_second, 20, 1e-9) << s;
+      }
+    }
+  }
 }
 
 TEST(status, as_json) {
   const auto text = job::status_json(after_a_minute(), 77, 123.9);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << "one line";
   for (const char* part :
-       {R"("phase": "running", "pid": 77, "uptime_s": 123.90,)", R"("answered": 1200, "read": 1500, "dropped": 300)",
+       {R"("phase": "running", "pid": 77, "uptime_s": 123.90, "running_s": 60, "entered": 1202, )",
+        R"("answered": 1200, "read": 1500, "dropped": 300, "source_restarts": 1, "frames_per_second": 20, )",
         R"("latency_ms": {"median": 80, "p95": 95}, "last_frame_s": 0.3)",
         R"({"host": "pc", "stage_ms": 30, "busy": 0.6, "temperature_c": null, "silent_s": 0})",
         R"({"host": "pi", "stage_ms": 10, "busy": 0.2, "temperature_c": 61.5, "silent_s": 0.2})"})
@@ -182,6 +216,20 @@ TEST(status, as_metrics) {
                            "dice_stage_seconds{network=\"net \\\"x\\\"\\\\\",rank=\"0\",host=\"pc\"} 0.03\n",
                            "rank=\"1\",host=\"pi\"} 61.5\n", "dice_last_frame_age_seconds"})
     EXPECT_TELLS(text, part);
+  const auto plain = job::status_metrics(after_a_minute(), "n");
+  for (const char* line :
+       {"dice_up{network=\"n\"} 1", "dice_running_seconds{network=\"n\"} 60", "dice_source_restarts_total{network=\"n\"} 1",
+        "dice_frames_per_second{network=\"n\"} 20", "dice_latency_seconds{network=\"n\",quantile=\"0.5\"} 0.08",
+        "dice_latency_seconds_count{network=\"n\"} 1200", "dice_last_frame_age_seconds{network=\"n\"} 0.3",
+        "dice_busy_ratio{network=\"n\",rank=\"1\",host=\"pi\"} 0.2",
+        "dice_rank_silent_seconds{network=\"n\",rank=\"1\",host=\"pi\"} 0.2"}) {
+    const std::string_view all = line, name = all.substr(0, all.find('{'));
+    EXPECT_TELLS(plain, "\n" + std::string(line) + "\n");
+    const auto of_a_name = std::string(name.substr(0, name.find("_count")));
+    for (const auto& head : {"# HELP " + of_a_name + " ", "# TYPE " + of_a_name + " "})
+      EXPECT_TRUE(plain.find(head) < plain.find(line) && plain.find(head) == plain.rfind(head))
+          << "once, before its values: " << head;
+  }
   EXPECT_EQ(text.find("rank=\"0\",host=\"pc\"} -"), std::string::npos) << "what is not known is left out";
   job::status_maker fresh({"pc"});
   const auto nothing = job::status_metrics(fresh.make(job::phase::preparing, {}, 0, second), "n");
@@ -204,6 +252,7 @@ TEST(status_reporter, writes_files_and_removes_its_own) {
     };
     EXPECT_TELLS(until(json, "joining"), R"("phase": "joining")");
     reporter.meet({"pc", "pi"});
+    EXPECT_TELLS(until(json, "preparing"), R"("phase": "preparing")");
     reporter.enter(job::phase::waiting);
     EXPECT_TELLS(until(json, "waiting"), R"({"host": "pi",)");
     EXPECT_TELLS(until(metrics, "dice_up"), "dice_up{network=\"net\"} 0");
@@ -223,6 +272,39 @@ TEST(status_reporter, writes_files_and_removes_its_own) {
   EXPECT_EQ(said.find('\n'), said.size() - 1) << "only once";
 }
 
+/// A phase is said at once, and not when the next second is over.
+TEST(status_reporter, says_what_changes_at_once) {
+  const auto json = (std::filesystem::temp_directory_path() / ("dice_phases_" + std::to_string(::getpid()))).string();
+  job::status_reporter reporter({json, "", false}, "net");
+  const auto begin = std::chrono::steady_clock::now();
+  constexpr std::chrono::seconds late(4);
+  for (int i = 0; i < 6; ++i) {
+    reporter.enter(i % 2 == 0 ? job::phase::preparing : job::phase::waiting);
+    while (content(json).find(i % 2 == 0 ? "preparing" : "waiting") == std::string::npos &&
+           std::chrono::steady_clock::now() - begin < late)
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, late);
+}
+
+TEST(status_reporter, prints_a_line_each_minute) {
+  const auto minute = std::chrono::milliseconds(300);
+  const auto begin = std::chrono::steady_clock::now();
+  testing::internal::CaptureStderr();
+  {
+    job::status_reporter reporter({"", "", true, std::chrono::nanoseconds(minute).count()}, "net");
+    for (int i = 0; i < 25; ++i) {
+      std::this_thread::sleep_for(minute / 20);
+      reporter.enter(job::phase::preparing);  // it looks at the time
+    }
+  }
+  const auto said = testing::internal::GetCapturedStderr();
+  const auto lines = std::count(said.begin(), said.end(), '\n');
+  EXPECT_TELLS(said, "dice: the ranks are preparing\n");
+  EXPECT_LE(lines, (std::chrono::steady_clock::now() - begin) / minute);
+  EXPECT_EQ((job::status_targets{.minutes = true}.minute), 60 * second);
+}
+
 TEST(status_reporter, ports_and_files) {
   EXPECT_EQ(job::status_reporter::port_of("9187"), 9187);
   for (const char* file : {"", "0", "65536", "123456", "m.prom", "80x", "./80"})
@@ -239,13 +321,16 @@ TEST(metrics_server, answers_on_this_host) {
     }
   --port;
   server->show("a page\n");
-  const auto ask = [&](const std::string& request) {
-    const int to = ::socket(AF_INET, SOCK_STREAM, 0);
+  const auto connect = [&](int from, in_addr_t address) {
     sockaddr_in at{};
     at.sin_family = AF_INET;
     at.sin_port = htons(port);
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(::connect(to, reinterpret_cast<const sockaddr*>(&at), sizeof at), 0);
+    at.sin_addr.s_addr = htonl(address);
+    return ::connect(from, reinterpret_cast<const sockaddr*>(&at), sizeof at);
+  };
+  const auto ask = [&](const std::string& request) {
+    const int to = ::socket(AF_INET, SOCK_STREAM, 0);
+    EXPECT_EQ(connect(to, INADDR_LOOPBACK), 0);
     EXPECT_EQ(::write(to, request.data(), request.size()), static_cast<ssize_t>(request.size()));
     std::string out;
     char some[512];
@@ -255,12 +340,28 @@ TEST(metrics_server, answers_on_this_host) {
   };
   const auto page = ask("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_TELLS(page, "HTTP/1.1 200 OK\r\n");
+  EXPECT_TELLS(page, "\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n");  // Prometheus 3 reads no other
   EXPECT_TELLS(page, "Content-Length: 7\r\n");
   EXPECT_TRUE(page.ends_with("\r\n\r\na page\n"));
   EXPECT_TELLS(ask("GET / HTTP/1.1\r\n\r\n"), "a page");
   EXPECT_TELLS(ask("GET /secret HTTP/1.1\r\n\r\n"), "404");
   EXPECT_TELLS(ask("POST /metrics HTTP/1.1\r\n\r\n"), "404");
   EXPECT_EQ(ask(std::string(10000, 'x')), "") << "it reads no endless request";
+  const std::string large(10'000'000, 'x');  // more than the kernel takes at once
+  server->show(large);
+  const int leaves = ::socket(AF_INET, SOCK_STREAM, 0);
+  constexpr linger at_once{1, 0};
+  EXPECT_EQ(connect(leaves, INADDR_LOOPBACK), 0);
+  ::setsockopt(leaves, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  EXPECT_EQ(::write(leaves, "GET / HTTP/1.1\r\n\r\n", 18), 18);
+  char some[1];
+  EXPECT_EQ(::read(leaves, some, 1), 1);
+  ::close(leaves);  // which ends no program
+  EXPECT_TRUE(ask("GET /metrics HTTP/1.1\r\n\r\n").ends_with("\r\n\r\n" + large));
+  const int from_elsewhere = ::socket(AF_INET, SOCK_STREAM, 0);
+  EXPECT_NE(connect(from_elsewhere, INADDR_LOOPBACK + 1), 0)
+      << "other addresses, as of this host's networks, have no metrics";
+  ::close(from_elsewhere);
   try {
     job::metrics_server second_one(port);
     FAIL();

@@ -351,3 +351,21 @@ TEST(frame_watch, a_message_is_missed_only_if_it_was_sent_before) {
   EXPECT_NE(said(job::detail::sending_segment(p.plan, message_of(toy, 1, 2))).find(slow), std::string::npos)
       << "the segment that sends it has not ended";
 }
+
+TEST(frame_watch, ranks_that_do_not_answer_are_named) {
+  const toy::program toy(toy::diamond(), three, 4);
+  const auto p = toy.view();
+  using at = runtime::standing::at;
+  const runtime::standing silent{at::no_answer, 0, -1, 0}, done{at::done, 1, -1, 1};
+  const auto said = [&](std::int64_t frame, const std::vector<runtime::standing>& ranks) {
+    return job::late_text(p, runtime::late_frame(frame, ranks), 1, [](int k) { return "rank " + std::to_string(k); });
+  };
+  EXPECT_EQ(
+      said(7, {done, silent, done}).find("frame 7 has taken more than 1 s (--frame-timeout), and rank 1 does not answer: "),
+      0u);
+  EXPECT_EQ(said(-1, {silent, done, silent})
+                .find("no frame has come for 1 s (--frame-timeout), and rank 0 and rank 2 do not answer: "),
+            0u);
+  EXPECT_EQ(said(0, {done}),
+            "frame 0 has taken more than 1 s (--frame-timeout): nothing hangs, the ranks are slow; allow more time");
+}

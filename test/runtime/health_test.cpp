@@ -26,7 +26,10 @@ struct healthy_rank {
   test::manual end;
   runtime::mailbox box;
   runtime::health h;
-  explicit healthy_rank(int rank) : box(health_paths, 0, rank, end), h(box, rank, 2) { box.advance(); }
+  explicit healthy_rank(int rank, const std::vector<runtime::letter_path>& paths = health_paths)
+      : box(paths, 0, rank, end), h(box, rank, 2) {
+    box.advance();
+  }
 };
 
 runtime::rank_health busy(bool enters, bool leaves) {
@@ -76,6 +79,13 @@ TEST(health, says_only_what_a_rank_knows) {
   r.h.turn(true);
   r.h.advance([] { return busy(false, false); });
   EXPECT_EQ(r.end.sends.size(), 1u);
+}
+
+TEST(health, waits_for_no_room) {
+  healthy_rank r(1, {test::letters(1, 0, kind::health, 2, 2)});
+  r.h.turn(true);
+  r.h.advance([] { return busy(true, true); });
+  EXPECT_EQ(r.end.sends.size(), 2u) << "the third is left out";
 }
 
 TEST(health, is_known_in_rank_0) {

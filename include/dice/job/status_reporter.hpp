@@ -32,6 +32,7 @@ struct status_targets {
   std::string file{};     ///< JSON, each second; removed at the end; "": none
   std::string metrics{};  ///< Prometheus's text format: a file, once the ranks are ready, or a port of 127.0.0.1; "": none
   bool minutes = false;   ///< a line on the standard error each minute
+  std::int64_t minute = 60'000'000'000;  ///< in nanoseconds; tests have shorter ones
 
   /// Those that the environment asks for: DICE_STATUS names the file, as dice-run does.
   static status_targets from_environment() {
@@ -92,7 +93,7 @@ class status_reporter {
 
  private:
   void work(const std::stop_token& ends) {
-    auto minute = meta::now() + minutes;
+    auto minute = meta::now() + to_.minute;
     for (;;) {
       const bool last = ends.stop_requested();
       std::unique_lock lock(mutex_);
@@ -106,7 +107,7 @@ class status_reporter {
       lock.unlock();
       report(status, known);
       if (to_.minutes && now >= minute) {
-        minute = now + minutes;
+        minute = now + to_.minute;
         text::print_error("dice: " + status_line(status));
       }
       if (last) return;
@@ -136,8 +137,6 @@ class status_reporter {
         text::print_error(std::string("dice: warning: the job's status is not written: ") + e.what());
     }
   }
-
-  static constexpr std::int64_t minutes = 60'000'000'000;
 
   const status_targets to_;
   const std::string network_;
