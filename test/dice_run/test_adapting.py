@@ -46,6 +46,11 @@ class Adapting(Recorded):
         self.assertIn("--watts: \"gone=5\" does not begin with a host and '='; the hosts are pc\n",
                       self.run_tool('check', 'pc', '--watts', 'gone=5', code=2).stderr)
 
+    def test_names_in_the_readme_are_words_of_a_shell(self):
+        self.hosts(**{'my pi': machines.PI4})
+        self.run_tool('init', MODEL, 'mine', '--onnx2hpp', ONNX2HPP, '--no-links', '--hosts', 'my pi', '--watts', 'my pi=6/2')
+        self.assertIn("`dice-run check --hosts 'my pi' --watts 'my pi=6/2' --cluster cluster.hpp`", (self.folder / 'mine/README.md').read_text())
+
     @unittest.skipUnless(os.uname().machine == 'x86_64', 'the imitated hosts are PCs')
     def test_hosts_with_the_cpu_of_this_machine(self):
         here = pathlib.Path('/proc/cpuinfo').read_text()

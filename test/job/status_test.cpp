@@ -354,6 +354,7 @@ TEST(metrics_server, answers_on_this_host) {
   EXPECT_EQ(connect(leaves, INADDR_LOOPBACK), 0);
   ::setsockopt(leaves, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   EXPECT_EQ(::write(leaves, "GET / HTTP/1.1\r\n\r\n", 18), 18);
+  ::shutdown(leaves, SHUT_WR);
   char some[1];
   EXPECT_EQ(::read(leaves, some, 1), 1);
   ::close(leaves);  // which ends no program

@@ -52,6 +52,9 @@ TEST(recent_latencies, of_a_minute) {
   EXPECT_EQ(l.median_and_p95(162 * a_second).first, 1088 + 255) << "of the last 512";
   EXPECT_EQ(l.count(), 701);
   EXPECT_EQ(l.sum(), 5050 + 7 + 600 * 1000 + 599 * 300);
+  runtime::recent_latencies full;
+  for (std::int64_t i = 0; i < 512; ++i) full.add(i, a_second);
+  EXPECT_EQ(full.median_and_p95(a_second), (std::pair<std::int64_t, std::int64_t>{255, 485}));
 }
 
 TEST(health, is_told_once_a_second) {
