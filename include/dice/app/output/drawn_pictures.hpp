@@ -6,6 +6,7 @@
 #include "dice/app/rgb_picture.hpp"
 #include "dice/files/error.hpp"
 #include "dice/files/place.hpp"
+#include "dice/this_host/command.hpp"
 #include "dice/this_host/cores.hpp"
 
 #include <condition_variable>
