@@ -5,6 +5,7 @@
 
 #include "dice/app/decode_options.hpp"
 #include "dice/app/options.hpp"
+#include "dice/app/output/result_sinks.hpp"
 #include "dice/app/picture_boxes.hpp"
 #include "dice/app/picture_sizes.hpp"
 #include "dice/graph/network.hpp"
@@ -105,6 +106,11 @@ TEST(picture_sizes, of_the_first_input_that_has_pictures) {
   EXPECT_FALSE(all.axes(0, 1)) << "numbers";
   EXPECT_EQ(all.axes(1, 0)->second.from, 100);
   EXPECT_EQ(all.axes(3, 1)->first.from, 30) << "they repeat";
+  app::picture_sizes wide;
+  wide.add(
+      app::picture_sizes{.layer = 0, .form = {.height = 20, .width = 40, .fit = frames::fit_mode::stretch}, .sizes = {8, 8}}
+          .text());
+  EXPECT_EQ(std::pair(wide.axes(0)->first.scaled, wide.axes(0)->second.scaled), std::pair(40, 20));
 }
 
 TEST(decoding_of, knows_the_size_of_the_input) {
@@ -137,6 +143,19 @@ TEST(classes_of, are_those_that_labels_name) {
   };
   EXPECT_EQ(classes(head::mask, {1, 21, 4, 4}), 21);
   EXPECT_EQ(classes(head::mask, {1, 1, 4, 4}), 2) << "one number tells two classes";
+  EXPECT_EQ(classes(head::classes, {2, 10}), 10);
+  EXPECT_EQ(classes(head::classes, {10}), 10);
+  EXPECT_EQ(classes(head::yolov5, {1, 40, 8}), 3);
+  EXPECT_EQ(classes(head::yolov8, {1, 7, 60}), 3);
+  EXPECT_EQ(classes(head::yolov8, {1, 60, 7}), 3);
+  EXPECT_EQ(classes(head::yolov10, {1, 300, 6}), 0) << "it does not say";
+  std::vector<graph::layer_info> two(2);
+  for (const std::size_t boxes : {0u, 1u}) {
+    two[boxes].output = tensor::type{1, 30, 4};
+    two[1 - boxes].output = tensor::type{1, 30, 9};
+    EXPECT_EQ(app::classes_of({two, {}}, {{0, 1}, head::ssd}), 8) << "without the background";
+    EXPECT_EQ(app::classes_of({two, {}}, {{0, 1}, head::yolov10}), 9);
+  }
 }
 
 TEST(finding, has_bytes_of_classes_and_counts_what_is_dropped) {
@@ -166,6 +185,52 @@ TEST(decoded_results, of_batches) {
             "frame 7 [1]: cat 0.70 at 10, 35, 20×5; class 2 0.60 at 0, 2, 3×2\n");
 }
 
+TEST(decoded_results, say_how_many_boxes_are_no_boxes) {
+  const tensor::type type{1, 2, 6};
+  decoded d(head::yolov10, {3}, {type}, {}, app::result_form::json);
+  d.take(3, 0, {1, 2, 3, 4, 0.5f, 1, std::numeric_limits<float>::quiet_NaN(), 0, 9, 9, 0.7f, 0}, type);
+  const auto line = d.text();
+  EXPECT_NE(line.find(R"("width": 2, "height": 2}], "dropped": 1})"), line.npos) << line;
+}
+
+/// A network's other outputs are written as they are, with the same times.
+TEST(decoded_results, hand_on_when_frames_came) {
+  struct last final : frames::sink {
+    frames::frame_stamp when;
+    void take(int, std::int64_t, const std::byte*, const tensor::type&) override {}
+    void stamp(std::int64_t, const frames::frame_stamp& w) override { when = w; }
+  } end;
+  const auto none = [](std::int64_t) { return std::span<const std::string>(); };
+  app::result_sinks sinks;
+  sinks.begin(end, none, [] {});
+  app::decoded_results results;
+  const app::picture_sizes sizes;
+  results.begin(
+      sinks, none, sizes, [] {}, nullptr);
+  results.stamp(4, {.time = 5, .steady = 6, .number = 7});
+  EXPECT_EQ(end.when.time, 5);
+  EXPECT_EQ(end.when.number, 7);
+}
+
+/// A reader that takes nothing holds up the frames of its output, and no others.
+TEST(decoded_results, wait_for_a_slow_reader) {
+  app::decoder d{head::mask, {3}, {tensor::type(tensor::shape{1, 300, 300}, tensor::number::int64)}};
+  d.form = app::result_form::raw;  // 90000 bytes, more than a pipe holds
+  d.to = std::make_unique<app::destination>(app::result_sink{3, app::result_sink::kinds::command, "exec sleep 1000"}, 1);
+  counting next;
+  const app::picture_sizes sizes;
+  app::decoded_results results;
+  results.add(std::move(d));
+  results.begin(
+      next, [](std::int64_t) { return std::span<const std::string>(); }, sizes, [] {}, nullptr);
+  EXPECT_TRUE(results.ready(3, 0));
+  const std::vector<float> x(90000);
+  for (int frame = 0; frame < 2; ++frame)
+    results.take(3, frame, reinterpret_cast<const std::byte*>(x.data()), tensor::type{1, 300, 300});
+  EXPECT_FALSE(results.ready(3, 2));
+  EXPECT_TRUE(results.ready(4, 2));
+}
+
 TEST(decoded_results, of_classes_are_not_drawn) {
   const tensor::type type{1, 2};
   decoded d(head::classes, {3}, {type}, {});
@@ -184,6 +249,8 @@ TEST(decoded_results, of_two_outputs_whose_frames_come_apart) {
   d.take(4, 1, {0.4f, 0.6f}, scores);
   d.take(4, 2, {0.4f, 0.6f}, scores);
   d.take(3, 2, {0, 0, 1, 1}, corners);
+  d.take(3, 0, {0, 0, 1, 1}, corners);
+  EXPECT_EQ(d.heard.size(), 3u) << "nothing is left of frame 0";
   EXPECT_EQ(d.text(), "frame 0: cat 0.90 at 1, 1, 1×2\nframe 1: cat 0.60 at 4, 4, 1×1\nframe 2: cat 0.60 at 0, 0, 10×10\n");
 }
 

@@ -81,6 +81,12 @@ TEST(Drawing, ABoxIsALineAroundItsPixels) {
   EXPECT_EQ(sides(r), (std::array<int, 4>{50, 29, 150, 70}));  // with the label above
 }
 
+TEST(Drawing, BoxesEndAtTheNearestPixels) {
+  rgb_picture p(200, 100, grey);
+  app::draw_boxes(p, std::vector<box>{{50.6f, 40.6f, 99, 29, 1, 3}});
+  EXPECT_EQ(sides(changed(p)), (std::array<int, 4>{51, 30, 150, 70}));
+}
+
 TEST(Drawing, ALabelIsText) {
   const std::vector<std::string> labels{"up"};
   const char* const expected[]{"###########################################",  //
@@ -262,6 +268,8 @@ TEST(Drawing, FramesAreShownAsTheyWereBeforeTheyWereNormalised) {
   const std::vector<float> grey_frame{7, 300};
   EXPECT_EQ(app::rgb_of(grey_frame.data(), bytes).at(0, 0), (rgb{7, 7, 7}));
   EXPECT_EQ(app::rgb_of(grey_frame.data(), bytes).at(1, 0), (rgb{255, 255, 255}));
+  const frames::picture_form numbers{.channels = 1, .height = 1, .width = 2, .range = 255, .mean = {5}, .deviation = {2}};
+  EXPECT_EQ(app::rgb_of(grey_frame.data(), numbers).at(0, 0), (rgb{19, 19, 19})) << "7 · 2 + 5 of 255";
   const frames::picture_form blue_first{
       .channels = 3, .height = 1, .width = 1, .bgr = true, .mean = {0, 0.5f, 0}, .deviation = {1, 1, 2}};
   const std::vector<float> of_blue{0.2f, 0.1f, 0.2f};

@@ -254,6 +254,14 @@ TEST(pictures, that_are_damaged) {
   EXPECT_TELLS(error_of((files.path / "none.png").string(), f), "none.png' cannot be read: No such file");
 }
 
+/// Marks of restarts are part of the data, and the end may follow one.
+TEST(pictures, of_jpeg_with_restarts) {
+  const std::string begin("\xff\xd8\xff\xda\0\4xy12\xff\0", 12), end("\xff\xd9", 2);
+  for (const auto* mark : {"\xff\xd0", "\xff\xd7"})
+    EXPECT_NO_THROW(app::detail::check_jpeg({.path = "a.jpg", .bytes = begin + mark + "\x7f\x7f" + end})) << mark;
+  EXPECT_THROW(app::detail::check_jpeg({.path = "a.jpg", .bytes = begin + "\xff\xd0\x7f"}), files::error);
+}
+
 TEST(pictures, that_are_too_large) {
   const scratch files;
   auto png = content(folder + "colour.png");
@@ -367,4 +375,34 @@ TEST(input_files, of_several_pictures_a_frame) {
   const auto second = picture(folder + "deep.png", form({1, 3, 16, 16}));
   expected.insert(expected.end(), second.begin(), second.end());
   EXPECT_EQ(frame, expected);
+}
+
+TEST(input_files, of_several_folders) {
+  const scratch files;
+  for (const char* name : {"a", "b", "c"}) fs::create_directory(files.path / name);
+  const auto at = [&](const char* name) { return (files.path / name).string(); };
+  files.write("a/picture", content(folder + "colour.png"));  // known by its content
+  files.write("a/notes", "text");
+  files.write("b/more", "text");
+  files.write("b/grey.png", content(folder + "grey.png"));
+  files.write("c/other", "text");
+  const app::options o;
+  app::input_files all({1, 3, 16, 16}, "input 'x'", o);
+  all.add(at("a/"));
+  all.add(at("b"));
+  EXPECT_EQ(all.pictures(), (std::vector<std::string>{at("a/picture"), at("b/grey.png")}));
+  EXPECT_EQ(all.warning(), "skips files in the folder '" + at("a/") +
+                               "' that are not .npy, JPEG or PNG: 'notes'; skips files in the folder '" + at("b") +
+                               "' that are not .npy, JPEG or PNG: 'more'");
+  const auto refusal = [&](const std::string& path) {
+    try {
+      all.add(path);
+      return std::string();
+    } catch (const files::error& e) {
+      return std::string(e.what());
+    }
+  };
+  EXPECT_TELLS(refusal(at("c")), "/c' holds no .npy, JPEG or PNG file");
+  files.write("c/X.PNG", "no picture");  // known by its name
+  EXPECT_TELLS(refusal(at("c")), "/c/X.PNG' is neither a .npy file nor a JPEG or PNG picture");
 }

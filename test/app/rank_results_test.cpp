@@ -8,12 +8,17 @@
 #include "dice/app/output/record.hpp"
 #include "dice/app/rank_inputs.hpp"
 #include "dice/channels/in_process/hub.hpp"
+#include "dice/meta/clock.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <semaphore>
@@ -229,6 +234,18 @@ TEST(record, names_the_file_of_its_picture) {
   EXPECT_NE(second.find(R"("picture": 1, "file": "b.png")"), std::string::npos) << second;
   const auto only = app::json_start(3, {}, 0, 1, std::span(files).first(1), "").json();
   EXPECT_NE(only.find(R"(, "file": "a.png")"), std::string::npos) << only;
+  for (std::size_t row : {0u, 1u}) {  // two results of one picture
+    const auto both = app::json_start(3, {}, row, 2, std::span(files).first(1), "").json();
+    EXPECT_NE(both.find(R"("picture": )" + std::to_string(row) + R"(, "file": "a.png")"), std::string::npos) << both;
+  }
+}
+
+TEST(record, has_the_time_since_the_frame_came) {
+  const auto line = app::json_start(3, {.steady = meta::now() - 2'000'000'000}, 0, 1, {}, "").json();
+  const auto at = line.find(R"("latency_ms": )");
+  ASSERT_NE(at, line.npos) << line;
+  const auto ms = std::stod(line.substr(at + 14));
+  EXPECT_TRUE(2000 <= ms && ms < 20'000) << line;
 }
 
 TEST(destination, closes_a_commands_pipe_after_the_last_byte) {
@@ -243,4 +260,57 @@ TEST(destination, closes_a_commands_pipe_after_the_last_byte) {
   std::ifstream(path) >> bytes_there;
   EXPECT_EQ(bytes_there, 1 << 20);
   std::filesystem::remove(path);
+}
+
+TEST(rank_results, in_numbers_go_to_no_terminal_and_to_no_log) {
+  ::setenv("DICE_TIMESTAMP_OUTPUT", "1", 1);
+  for (const auto form : {app::result_form::raw, app::result_form::npy, app::result_form::json}) {
+    const viewed v(1, [&](app::options& o) { o.sinks = {{7, app::result_sink::kinds::standard, "-", form}}; });
+    const auto error = test::error_of([&] { app::rank_results(v.view).begin(1, 0); });
+    const auto word = std::string(app::result_words[static_cast<std::size_t>(form)]);
+    EXPECT_EQ(error.find(", and takes no numbers in " + word + "; ") != error.npos, form != app::result_form::json) << error;
+  }
+  ::unsetenv("DICE_TIMESTAMP_OUTPUT");
+}
+
+/// Lines name outputs only if there are others.
+TEST(rank_results, of_two_outputs_that_are_all) {
+  const auto path = (std::filesystem::path(testing::TempDir()) / ("boxes" + std::to_string(::getpid()))).string();
+  viewed v(1, [&](app::options& o) {
+    o.decoders = {{{5, 7}, decode::head::ssd}};
+    o.sinks = {{5, app::result_sink::kinds::file, path, app::result_form::top}};
+  });
+  std::vector<graph::layer_info> layers(v.program.layers.layers.begin(), v.program.layers.layers.end());
+  layers[0].output = tensor::type{1, 3, 10, 10};
+  layers[5].output = tensor::type{1, 1, 4};
+  layers[7].output = tensor::type{1, 1, 2};
+  v.program.layers.layers = layers;
+  channels::in_process::hub hub(1);
+  channels::in_process::communicator ranks(hub, 0);
+  const auto end = ranks.connect({});
+  app::rank_results results(v.view);
+  results.begin(1, 0);
+  const app::given_frames given;
+  auto& sink = results.through(results.kept(), given, *end, nullptr);
+  const float corners[]{0.1f, 0.1f, 0.2f, 0.3f}, scores[]{0.1f, 0.9f};
+  sink.take(5, 0, reinterpret_cast<const std::byte*>(corners), layers[5].output);
+  sink.take(7, 0, reinterpret_cast<const std::byte*>(scores), layers[7].output);
+  results.write([](auto f) { f(); });
+  std::string line;
+  std::getline(std::ifstream(path) >> std::ws, line);
+  EXPECT_EQ(line, "frame 0: class 0 0.90 at 1, 1, 1×2");
+  std::filesystem::remove(path);
+}
+
+TEST(destination, says_that_a_command_takes_no_more) {
+  const auto before = std::signal(SIGPIPE, SIG_IGN);  // as programs do
+  app::destination to({0, app::result_sink::kinds::command, "exit 3"}, 1);
+  std::string error = "none";
+  for (int i = 0; i < 5000 && error == "none"; ++i) {
+    error = test::error_of([&] { to.put("line\n"); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(error, "the sink 'exit 3' has ended (exit status 3) and takes no more results");
+  EXPECT_TRUE(to.ready()) << "nobody waits for room";
+  std::signal(SIGPIPE, before);
 }

@@ -404,7 +404,11 @@ class Drawn(Heads):
             done = self.run_heads("--input", "a.png", "--fit", fit, "--decode", "steady=yolov8", "--picture", "out.png", mapping=mapping, by=by)
             self.assert_done(done)
             self.check_boxes(self.read_png("out.png"), wanted, (77, 77, 77))
+            numbers = self.read_png("out.png")
             (self.folder / "out.png").unlink()
+        done = self.run_heads("--input", "a.png", "--fit", fit, "--decode", "steady=yolov8", "--picture", "out.png", *self.labels("cat", "dog", "bird"))
+        self.assert_done(done)
+        self.assertTrue((self.read_png("out.png") != numbers).any(), "names in place of numbers of classes")
 
     def test_boxes_in_a_stream(self):
         """Of every second frame; each has its number as its colour."""

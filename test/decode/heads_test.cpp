@@ -117,6 +117,15 @@ TEST(Heads, Yolov10) {
   EXPECT_EQ(only(decoded(head::yolov10, 4, 6, rows)), expected);
 }
 
+TEST(Heads, Yolov10InTwoResultsOfABatch) {
+  const std::vector<float> corners{1, 2, 5, 9, 3, 2, 5, 9}, scores{0.1f, 0.9f, 0.1f, 0.8f, 0.2f, 0.1f};
+  const decode::result both[]{{corners.data(), {2, 1, 4}}, {scores.data(), {2, 1, 3}}};
+  const auto all = decode::boxes(head::yolov10, both);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].boxes, (std::vector<box>{{1, 2, 4, 7, 0.9f, 1}}));
+  EXPECT_EQ(all[1].boxes, (std::vector<box>{{3, 2, 2, 7, 0.8f, 0}}));
+}
+
 TEST(Heads, EachPictureOfABatchHasItsBoxes) {
   auto two = v5;
   two.insert(two.end(), v5.size(), 0);
@@ -154,6 +163,9 @@ TEST(Heads, SsdWithCorners) {
   EXPECT_EQ(same[1].class_index, 1);
   EXPECT_EQ(found(logits, {.score = 0.15f}).size(), 5u);
   EXPECT_EQ(found(logits, {.score = 0.0f}).size(), 6u);
+  // Also where only the background's number is no probability.
+  EXPECT_EQ(found({-2, 0.2f, 0.7f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f}, {.score = 0.55f}).size(), 1u);
+  EXPECT_NEAR(static_cast<double>(found({-2, 0.2f, 0.7f, 0, 0, 0, 0, 0, 0}, {})[0].score), 0.597, 1e-3);
   EXPECT_TRUE(found(logits, {.score = 1.0f}).empty());
   EXPECT_EQ(found(probabilities, {.score = 0.25f, .scores = decode::scale::logits}).size(), 5u);  // softmax evens them out
 }
