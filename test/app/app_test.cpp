@@ -356,7 +356,8 @@ TEST(results, labels_are_read_from_regular_files_only) {
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   std::ofstream(large).put('x');
   std::filesystem::resize_file(large, (16 << 20) + 1);  // a hole
-  const std::string remedy = "; give --labels a file with one name per line, on this host (FILES of dice_add_deployment brings it there)";
+  const std::string remedy =
+      "; give --labels a file with one name per line, on this host (FILES of dice_add_deployment brings it there)";
   for (const auto& path : {pipe, folder, std::string("/dev/zero")})
     EXPECT_EQ(error_of(path), "labels file '" + path + "' is a folder, a pipe or a device" + remedy);
   EXPECT_EQ(error_of(large), "labels file '" + large + "' has more than 16 MiB" + remedy);

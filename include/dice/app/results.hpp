@@ -45,7 +45,9 @@ inline double error_of(const frames::tensor& found, const frames::tensor& expect
 /// The lines of a regular file of labels, of at most 16 MiB. Throws std::runtime_error.
 [[gnu::cold]] inline std::vector<std::string> read_labels(const std::string& path) {
   const auto fail = [&](const std::string& what) {
-    throw std::runtime_error("labels file '" + path + "' " + what + "; give --labels a file with one name per line, on this host (FILES of dice_add_deployment brings it there)");
+    throw std::runtime_error(
+        "labels file '" + path + "' " + what +
+        "; give --labels a file with one name per line, on this host (FILES of dice_add_deployment brings it there)");
   };
   if (files::is_special(path)) fail("is a folder, a pipe or a device");
   std::ifstream in(path);
