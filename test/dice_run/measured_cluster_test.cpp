@@ -88,6 +88,15 @@ TEST(MeasuredCluster, HostsThatAreUnequallyFastHaveBoardsOfTheirOwn) {
   EXPECT_EQ(boards(0.24), std::string::npos);
 }
 
+TEST(MeasuredCluster, HostsThatAreAlikeHaveTheTimesOfTheSlowest) {
+  const auto out = changed([](json& p) {  // 3.25, 3.41 and 3.35 ms in all
+    p["units"][3]["layers"] = p["units"][1]["layers"];
+    p["units"][3]["layers"][0]["ms"] = 0.6;
+  });
+  EXPECT_NE(out.header.find("/// pi-1, pi-2, pi_2; the figures are those of pi-2, the slowest.\n"), std::string::npos)
+      << out.header;
+}
+
 TEST(MeasuredCluster, HostsWithoutTimesGetThoseOfTheSameBoard) {
   const auto out = changed([](json& p) { p["units"].erase(1); });  // of pi-1, which is the first of three
   EXPECT_EQ(out.notes[0],
