@@ -62,6 +62,17 @@ TEST(command, says_how_it_has_ended) {
   EXPECT_EQ(end_of("kill -9 $$"), "killed by SIGKILL");
 }
 
+TEST(command, says_nothing_of_its_own_when_it_is_ended) {
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 20; ++i) {
+    command c("echo begins; sleep 1000", command::pipe_to::output);
+    EXPECT_EQ(first_line(c), "begins");
+    EXPECT_TRUE(c.end(milliseconds(0)).late);
+    command("kill -9 $$", command::pipe_to::output).end(milliseconds(10'000));
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
 TEST(command, has_an_empty_standard_input_and_default_signals) {
   int ends[2];  // this program's own input
   ASSERT_EQ(::pipe(ends), 0);

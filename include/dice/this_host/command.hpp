@@ -115,9 +115,10 @@ class command {
  private:
   /// Runs the command in a shell of its own, and passes SIGTERM on to all that it has started: the kernel sends this only to
   /// the first process when this program is killed. The first process keeps no end of the pipe, and the shell takes the
-  /// input of a background command away. SIGTERM interrupts `wait`, but the command may need a moment to end.
+  /// input of a background command away. SIGTERM interrupts `wait`, but the command may need a moment to end. The first
+  /// process is silent: a shell says of a program that a signal has ended "Terminated".
   static constexpr const char* leader =
-      "exec 3<&0 </dev/null; trap 'trap : TERM; exec 2>&-; kill 0' TERM; sh -c \"$1\" <&3 3<&- & exec 3<&- >&-; "
+      "exec 3<&0 </dev/null; trap 'trap : TERM; exec 2>&-; kill 0' TERM; sh -c \"$1\" <&3 3<&- & exec 3<&- >&- 2>&-; "
       "while wait $!; s=$?; kill -0 $! 2>&-; do :; done; exit $s";
 
   [[noreturn]] static void fail() {
