@@ -14,13 +14,13 @@ using unknown =
           processor<cpu, direct_convolutions, gflops<5>, gbytes_per_s<4>, ram<1_GiB>, sending<us<3>, gbytes_per_s<2>>>,
           connection<gbytes_per_s<6>, us<7>>>;
 using unmetered = cluster<host<"s", slow>, host<"u", unknown>, connection<gbytes_per_s<0.5>, us<1>>>;
-using plan = best_mapping<sample::network, lab, throughput>;
+using plan = best_mapping<sample::network, lab, throughput, whole_layers>;
 // A mapping with in_flight<…>, which best_mapping does not write.
 struct slower : mapping<dev<0, threads<2>, on<"q">>, layers<all>, in_flight<3>> {};
 
 int main(int argc, char** argv) {
   if (std::getenv("UNMETERED"))
-    return dice::main<sample::network, best_mapping<sample::network, unmetered, throughput>, unmetered>(argc, argv);
+    return dice::main<sample::network, best_mapping<sample::network, unmetered, throughput, whole_layers>, unmetered>(argc, argv);
   if (std::getenv("SLOWER")) return dice::main<sample::network, slower, lab>(argc, argv);
   return dice::main<sample::network, plan, lab>(argc, argv);
 }

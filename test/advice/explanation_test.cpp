@@ -2,6 +2,7 @@
 #include "runtime/toy.hpp"
 
 #include "dice/advice/advice.hpp"
+#include "dice/advice/measured_search.hpp"
 #include "dice/app/command_line.hpp"
 #include "dice/app/main.hpp"
 #include "dice/app/rank.hpp"
@@ -37,7 +38,7 @@ using quick = board<"quick", ram<1_GiB>, processor<threads<1>, gflops<3>, gbytes
 using lab = cluster<host<"s", slow>, host<"q", quick>, connection<gbytes_per_s<50>, us<0.01>>>;
 using on_slow = mapping<dev<0, threads<1>, on<"s">>, layers<all>>;
 using on_quick = mapping<dev<0, threads<1>, on<"q">>, layers<all>>;
-using best = best_mapping<sample::network, lab, throughput>;
+using best = best_mapping<sample::network, lab, throughput, whole_layers>;
 
 /// A run of Map in which computing took `times` × the predicted time, and messages `link_times` ×.
 template <class Map, class Cluster = lab> report::seen_run run_of(double times, double link_times = 1) {
@@ -66,8 +67,11 @@ template <class Map, class Cluster = lab> report::seen_run run_of(double times, 
   return out;
 }
 
-template <class Map> advice::assessment assessment_of(const report::seen_run& run) {
-  return advice::advised(app::cluster_model_of<sample::network, Map, lab>, assembly::program_of<sample::network, Map>, run);
+/// `mixes`: whether the program knows other mappings than stages. Programs for one kind of board do not.
+template <class Map> advice::assessment assessment_of(const report::seen_run& run, bool mixes = false) {
+  auto program = assembly::program_of<sample::network, Map>;
+  if (!mixes) program.tables = nullptr;
+  return advice::advised(app::cluster_model_of<sample::network, Map, lab>, program, run);
 }
 template <class Map> std::string advice(const report::seen_run& run, bool json = false) {
   const auto all = assessment_of<Map>(run);
@@ -208,6 +212,41 @@ TEST(explain, the_best_mapping_has_none_better) {
   EXPECT_EQ(advice<best>(run, true), "null");
 }
 
+TEST(explain, a_mix_may_be_better) {
+  using three = cluster<host<"a", slow>, host<"b", slow>, host<"c", slow>, connection<gbytes_per_s<50>, us<0.01>>>;
+  using alone = mapping<dev<0, threads<1>, on<"a">>, layers<all>>;
+  const auto run = run_of<alone, three>(2);  // twice as slow as predicted
+  const auto advised = [&](bool mixes) {
+    auto program = assembly::program_of<sample::network, alone>;
+    if (!mixes) program.tables = nullptr;
+    return advice::advised(app::cluster_model_of<sample::network, alone, three>, program, run).advice;
+  };
+  const auto text = advised(true), stages = advised(false);
+  const auto reached = [](const std::string& page) {
+    const std::string words = "This mapping would reach ";
+    return page.find(words) == 0 ? std::stod(page.substr(words.size())) : 0.0;
+  };
+  EXPECT_GT(reached(stages), 0) << stages;
+  EXPECT_GT(reached(text), reached(stages) * 1.03) << text << stages;
+  EXPECT_NE(text.find("dice::replicas<"), std::string::npos) << text;
+  // The ways to use the cluster, with the times as they were measured: half as fast as predicted.
+  for (const auto* words : {"\nBest for one frame: ", "\nBest for many:      ", "Of the first, "})
+    EXPECT_NE(text.find(words), std::string::npos) << text;
+  const auto many = text.substr(text.find("Best for many:"));
+  const auto first = many.substr(many.find("devices ") + 8);
+  EXPECT_NEAR(std::stod(first) / reached(text), 1, 0.03) << text;
+  EXPECT_EQ(stages.find("Best for one frame"), std::string::npos) << stages;
+}
+
+TEST(measured_search, rank_correlations) {
+  using advice::rank_correlation;
+  EXPECT_DOUBLE_EQ(rank_correlation({1, 2, 3, 10}, {5, 6, 7, 8}), 1);
+  EXPECT_DOUBLE_EQ(rank_correlation({1, 2, 3, 4}, {8, 7, 6, 5}), -1);
+  EXPECT_DOUBLE_EQ(rank_correlation({1, 2, 3, 4, 5}, {2, 1, 4, 3, 5}), 0.8);  // 1 - 6 * 4 / (5 * 24)
+  EXPECT_NEAR(rank_correlation({1, 1, 2}, {1, 2, 3}), 0.8660254, 1e-6);       // ties have the mean of their ranks
+  EXPECT_DOUBLE_EQ(rank_correlation({1, 1}, {1, 2}), 0);
+}
+
 TEST(explain, one_device_may_be_the_best) {
   ASSERT_EQ((assembly::program_of<sample::network, best>.ranks()), 2);
   auto run = run_of<best>(1, 1e6);  // messages took a million times as long as predicted, and the ranks waited for them
@@ -230,9 +269,10 @@ std::vector<std::string> words_after(const std::string& text, const std::string&
 
 TEST(explain, layers_that_take_longer_than_predicted_are_known_by_their_stage) {
   using twins = cluster<host<"a", slow>, host<"b", slow>, connection<gbytes_per_s<50>, us<0.01>>>;
-  using halves = best_mapping<sample::network, twins, throughput>;
+  using halves = best_mapping<sample::network, twins, throughput, whole_layers>;
   const auto& f = app::cluster_model_of<sample::network, halves, twins>;
-  const auto& p = assembly::program_of<sample::network, halves>;
+  auto p = assembly::program_of<sample::network, halves>;
+  p.tables = nullptr;
   const auto expected = advice::predicted(f, p);
   const auto page = advice::predicted_text(f, p, false);
   const auto present = page.substr(page.find("using deployment"));

@@ -15,7 +15,7 @@ namespace {
 
 std::chrono::steady_clock::time_point now;
 
-void tell(const dice::advice::search_progress& shown, std::chrono::milliseconds later, double part) {
+void tell(dice::advice::search_progress& shown, std::chrono::milliseconds later, double part) {
   now += later;
   shown.seen_by().tell(shown.seen_by().with, part);
 }

@@ -5,9 +5,11 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 APP, TOY, BOARD_APP = sys.argv.pop(1), sys.argv.pop(1), sys.argv.pop(1)
@@ -31,7 +33,12 @@ class Plans(unittest.TestCase):
         self.assertRegex(table, r"rank 0 +[sq] +\d+\.\d{3} +\d+ %\n")
         self.assertRegex(table, r"[\d.e+]+ frames/s, [\d.e+-]+ ms from a frame's entry to its results, [\d.e+-]+ J per frame, at most")
         self.assertIn(' 100 %', table)
-        self.assertRegex(table, r"\nIts throughput is [\d.]+ % higher than the [\d.e+]+ frames/s of the best device alone \(threads<2> on q\)\.\n$")
+        self.assertRegex(table, r"\nIts throughput is [\d.]+ % higher than the [\d.e+]+ frames/s of the best device alone \(threads<2> on q\)\.\n")
+        # Ways to use the cluster, the best one first.
+        self.assertRegex(table, r"\nBest for one frame: stages on one device [\d.]+ ms, \w+ on 2 devices [\d.]+ ms, .*\.\n"
+                                r"Best for many:      (\w+) on 2 devices [\d.e+]+ frames/s, .*stages on 2 devices [\d.e+]+ frames/s.*\.\n"
+                                r" +Of the first, (all its devices are busy|.* limits? it.*)\.\n"
+                                r"--search=latency and --search=throughput print such mappings\.\n$")
         self.assertRegex(mapping, r'^dice::mapping<\n    dice::dev<0, dice::(cores<0, 1, 2, 3>, dice::on<"s">|threads<2>, dice::on<"q">)>, '
                                   r'dice::layers<dice::range<sample::image, sample::\w+>')
 
@@ -58,6 +65,11 @@ class Plans(unittest.TestCase):
         self.assertGreater(seconds[1], seconds[0])
         self.assertEqual(all["cluster"]["links"], [{"hosts": ["s", "q"], "mbit_per_s": 4000, "us": 1}])
         self.assertEqual(all["memory_bytes"], max(r["peak_bytes"] for r in plan["ranks"]))
+        for ways, key in (all["schemes"]["one_frame"], "latency_s"), (all["schemes"]["many_frames"], "frames_per_s"):
+            values = [w[key] * (1 if key == "latency_s" else -1) for w in ways]
+            self.assertEqual(values, sorted(values))
+            self.assertLess({"stages", "rows"}, {w["kind"] for w in ways} | {"mix"})
+        self.assertTrue(all["schemes"]["limit"])
 
     def test_json_has_the_cluster_as_it_was_written(self):
         slow = {"host": "s", "board": "slow", "memory_bytes": 2**30,
@@ -93,7 +105,7 @@ class Plans(unittest.TestCase):
 class Searches(unittest.TestCase):
     def test_finds_at_run_time_what_the_compiler_found(self):
         mapping = predicted("--plan").split("\nusing deployment = ")[1]
-        self.assertEqual(predicted("--search").split("\n\n")[0], "using deployment = " + mapping.rstrip("\n"))
+        self.assertEqual(predicted("--search=whole_layers").split("\n\n")[0], "using deployment = " + mapping.rstrip("\n"))
         self.assertEqual(predicted("--search"), predicted("--search=throughput"))
         for line in predicted("--search").split("\n\n", 1)[1].splitlines():  # everything is valid C++
             self.assertRegex(line, r"^(// .*)?$")
@@ -124,7 +136,8 @@ class Searches(unittest.TestCase):
             text = predicted(f"--search=input_at={source},output_at={sink}")
             devices = re.findall(r'dice::on<"(.)">>, (.*)\n', text)
             self.assertEqual([host for host, layers in devices if "image" in layers], [source])
-            self.assertEqual([host for host, layers in devices if "scores" in layers], [sink])
+            last = re.findall(r'on<"(.)">|ranks<(\d)>', text.split("sample::scores")[0])[-1]
+            self.assertEqual(last[0] or devices[int(last[1])][0], sink, text)
             self.assertEqual("// No device alone is on the hosts of both the input and the output.\n" in text, source != sink)
 
     def test_spends_no_device_for_little(self):
@@ -132,7 +145,7 @@ class Searches(unittest.TestCase):
         loss = 100 - 100 / (1 + gain / 100)
         self.assertEqual(self.figures(f"fewest_devices={loss + 0.1}")[3], 1)
         self.assertEqual(self.figures(f"fewest_devices={loss - 0.1}")[3], 2)
-        self.assertEqual(self.figures("fewest_devices=0"), self.figures("throughput"))
+        self.assertEqual(self.figures("fewest_devices=0,whole_layers"), self.figures("throughput,whole_layers"))
 
     def test_compares_with_the_best_device_alone(self):
         least = float(re.search(r"memory_limit=([\d.]+) \(", run("--search=memory_limit=1e-4").stderr)[1])
@@ -140,8 +153,9 @@ class Searches(unittest.TestCase):
                 ("latency", r"This is the best device alone\."), ("energy", r"Its energy is [\d.]+ % lower than|This is the best device"),
                 ("peak_memory", r"Its memory is [\d.]+ % lower than the [\d.]+ KiB at most per rank of the best device alone \("),
                 (f"memory_limit={least * 1.01}", r"No device alone can hold the network: it would need [\d.]+ KiB\."),
-                (f"at_least_fps={self.figures('throughput')[0] * 0.99}", r"No device alone meets at_least_fps=[\d.]+; the best reaches [\d.e+]+ frames/s\.")):
-            self.assertRegex(predicted("--search=" + request).splitlines()[-1], "^// " + words)
+                (f"at_least_fps={self.figures('throughput,whole_layers')[0] * 0.99}", r"No device alone meets at_least_fps=[\d.]+; the best reaches [\d.e+]+ frames/s\.")):
+            for stages in "", ",whole_layers":
+                self.assertRegex(predicted("--search=" + request + stages), "(?m)^// " + words)
 
     def test_tells_limits_that_can_be_kept(self):
         for request, limit in (("throughput", "at_least_fps=1e9"), ("latency", "at_most_latency=1e-06"),
@@ -181,13 +195,111 @@ class Searches(unittest.TestCase):
                 ("fewest_devices=101", 2, "'fewest_devices=101': write fewest_devices=N with a number from 0 to 100"),
                 ("input_at=q,output_at=s,in_order", 1, "no mapping has the inputs and outputs on the hosts of input_at and output_at"),
                 ("output_at=s,memory_limit=1e-6", 1, "memory_limit is too little for the network's output, which needs "),
-                ("at_least_fps=1e9", 1, "no mapping meets at_least_fps=1e+09; the most possible is at_least_fps=14"),
+                ("at_least_fps=1e9", 1, "no mapping meets at_least_fps=1e+09; the most possible is at_least_fps=15"),
                 ("memory_limit=0.0001", 1, "no mapping meets memory_limit=0.0001; the least possible is memory_limit=0.0")):
             done = run("--search=" + request)
             self.assertEqual((done.returncode, done.stdout), (code, ""), request)
             self.assertTrue(done.stderr.startswith("dice: error: --search: "), done.stderr)
             self.assertIn(words, done.stderr)
 
+
+    def test_finds_mixes_and_says_what_it_tried(self):
+        text = predicted("--search=throughput")
+        self.assertIn("dice::replicas<", text)
+        value, bound, gap = re.search(r"// ([\d.e+]+) frames/s, .*\n// .*\n// No mapping on these devices can have more than ([\d.e+]+) frames/s: "
+                                      r"this one is within ([\d.e-]+) % of that\.\n", text).groups()
+        self.assertAlmostEqual(1 - float(value) / float(bound), float(gap) / 100, places=3)
+        self.assertGreater(float(value), self.figures("throughput,whole_layers")[0] * 1.03)
+        self.assertRegex(text, r"// Catalogue \(effort=1\): 9 cut units, each whole on one of 2 devices,\n"
+                               r"// or shared in one of \d+ ways \(rows, columns, output_channels, input_channels, replicas\),\n"
+                               r"// by one of 1 set of devices, with shares by speed, and exchanges up to every 2 layers\.\n"
+                               r"// The way may change before each cut unit: [\d.e+]+ mappings\. .*")
+        # A catalogue that is small is rated as a whole.
+        few = predicted("--search=throughput,kinds=replicas")
+        self.assertRegex(few, r"(?s)\(replicas\).*All of them, and some near the best,\n// were rated by their plans: \d+\.")
+        self.assertGreater(float(re.search(r"in one of (\d+) ways", predicted("--search=effort=2"))[1]),
+                           float(re.search(r"in one of (\d+) ways", text)[1]))
+
+    def test_splits_only_as_it_may(self):
+        for kind, word in (("rows", "rows<"), ("replicas", "replicas<"), ("output_channels", "output_channels<")):
+            text = predicted(f"--search=throughput,kinds={kind}")
+            words = set(re.findall(r"dice::(\w+)<(?=dice::(?:range|from|to)|sample)", text)) - {"layers", "range"}
+            self.assertLessEqual(words, {kind})
+        text = predicted("--search=throughput,no_split_of=conv1+range<conv2, fc1>")
+        self.assertNotRegex(text.split("\n\n")[0], r"(rows|columns|tiles|channels|replicas)<")
+        for request, words in (
+                ("kinds=row", "'row' is not a kind of split; write kinds= with some of rows, columns, grid, output_channels, input_channels, "
+                              "replicas, separated by +"),
+                ("kinds=", "'' is not a kind of split"),
+                ("no_split_of=conv9", "'no_split_of=conv9': a layer is not in the network, or a range ends before it begins; write "
+                                      "no_split_of= with layers of the network as in a mapping, separated by +"),
+                ("no_split_of=", "'no_split_of=': "), ("no_split_of=conv1>", "'no_split_of=conv1>': it cannot be read"),
+                ("no_split_of=rows<conv1>", "'no_split_of=rows<conv1>': "), ("no_split_of=range<fc1, conv1>", "a range ends before it begins"),
+                ("effort=4", "'effort=4': write effort=N with a number from 1 to 3"), ("effort=1.5", "with a whole number"),
+                ("whole_layers,kinds=rows", "whole_layers leaves nothing for kinds or no_split_of to choose; leave one out"),
+                ("whole_layers,whole_layers", "whole_layers is given twice")):
+            done = run("--search=" + request)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), request)
+            self.assertIn("dice: error: --search: ", done.stderr)
+            self.assertIn(words, done.stderr)
+
+    def test_a_stopped_search_prints_the_best_so_far(self):
+        search = subprocess.Popen([APP, "--search=throughput,effort=3"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(0.1)
+        search.send_signal(signal.SIGINT)
+        out, errors = search.communicate(timeout=30)
+        if search.returncode == -signal.SIGINT:  # it had not begun
+            return self.assertEqual(out, "")
+        self.assertEqual((search.returncode, errors), (0, ""))
+        self.assertRegex(out, r"^using deployment = dice::mapping<")
+        if "The search was stopped" in out:
+            self.assertTrue(out.endswith("// The search was stopped: this is the best mapping so far.\n"), out)
+
+    def measured(self, request, script):
+        """What --search prints, or its error, and the calls of a mpirun that this shell script stands in for."""
+        with tempfile.TemporaryDirectory() as folder:
+            calls, mpirun = pathlib.Path(folder, "calls"), pathlib.Path(folder, "mpi run")
+            mpirun.write_text(f"#!/bin/sh\necho \"$@\" >> '{calls}'\nn=$(wc -l < '{calls}')\n{script}\n")
+            mpirun.chmod(0o755)
+            done = run("--search=" + request, MPIRUN=f"'{mpirun}'", MPIRUN_OPTIONS="--map-by node")
+            return done, calls.read_text().splitlines() if calls.exists() else []
+
+    def test_runs_the_best_mappings_and_takes_the_best_measured(self):
+        answers = ('case $n in 1) t=5;; 2) t=3;; 3) echo boom >&2; exit 7;; *) t=9;; esac; '
+                   'echo "{\\"frames\\": 5, \\"frames_per_second\\": $t, \\"latency_ms\\": {\\"min\\": 1, \\"median\\": $t}}"')
+        done, calls = self.measured("latency,measured=4", answers)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(calls), 4)
+        for call in calls:
+            hosts, count, program, mapping = re.fullmatch(r"--map-by node --bind-to none --host (\S+) -n (\d) (\S+) --mapping (dice::mapping<.*>) "
+                                                          r"--random 1 --warmup 3 --frames \d+ --in-flight 1 --json /dev/stdout", call).groups()
+            named = re.findall(r'on<"(.)">', mapping)
+            self.assertEqual((hosts, int(count)), (",".join(h + ":1" for h in named), len(named)))
+            self.assertTrue(os.path.samefile(program, APP))
+        self.assertEqual(len(set(calls)), 4)
+        self.assertIn("boom", done.stderr)
+        self.assertRegex(done.stdout, r"// +devices +predicted +measured\n// 1 +\d +[\d.]+ ms +5 ms\n// 2 +\d +[\d.]+ ms +3 ms\n"
+                                      r"// 3 +\d +[\d.]+ ms +exit status 7\n// 4 +\d +[\d.]+ ms +9 ms\n// Mapping 2 was the best one measured\. "
+                                      r"Rank correlation \(Spearman\) of predicted and measured: -?[01]\.\d\d\.\n")
+        # The mapping that is printed is the one that was the best.
+        text = re.search(r"--mapping (.*) --random", calls[1])[1]
+        self.assertEqual("".join(done.stdout.split("using deployment = ")[1].split(";")[0].splitlines()), text)
+
+        done, calls = self.measured("measured=2", answers)  # more frames a second are better
+        self.assertRegex(done.stdout, r"// Mapping 1 was the best one measured\. Rank correlation \(Spearman\) of predicted and measured: [01]\.00\.\n")
+        self.assertNotIn("--in-flight", calls[0])
+
+    def test_says_why_nothing_could_be_measured(self):
+        done, calls = self.measured("latency,measured=2", "exit 3")
+        self.assertEqual((done.returncode, done.stdout, len(calls)), (1, "", 2))
+        self.assertRegex(done.stderr, r"^dice: error: --search: no mapping ran \(exit status 3\); try one by hand: '.*mpi run' --map-by node --bind-to "
+                                      r"none --host 'q:1' -n 1 '.*cluster_app' --mapping 'dice::mapping<.*>' --random 1 ")
+        self.assertIn("no mapping ran (it did not say how fast it was)", self.measured("latency,measured=1", "echo hello")[0].stderr)
+        for request, words in (("energy,measured=2", "only throughput and latency can be measured"), ("measured=65", "from 1 to 64"),
+                               ("measured=0", "from 1 to 64"), ("whole_layers,measured=2", "measured is for mixes; leave out whole_layers")):
+            done, calls = self.measured(request, "exit 3")
+            self.assertEqual((done.returncode, calls), (2, []))
+            self.assertIn(words, done.stderr)
 
     def test_energy_needs_watts(self):
         self.assertEqual(run("--search=energy", UNMETERED="yes").stderr, "dice: error: --search energy: the processor cpu of host 'u' has no watts; "

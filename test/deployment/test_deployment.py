@@ -134,7 +134,9 @@ class Deployment(unittest.TestCase):
         self.assertRegex(sh(program, '--pack', own, '--weights', BUILD / 'dice_networks/digits.safetensors'), r'(?m)^0 +\S+ KiB$')
         self.assertEqual(own.read_bytes(), (program.parent / 'numbers.packed').read_bytes())
         plan = sh(program, '--plan')
-        self.assertEqual(plan, sh(BUILD / 'numbers', '--plan'))
+        # Only a program with all kernels knows how other mappings would do.
+        whole = re.sub(r'(?m)^(Best for (one frame|many): .*| +Of the first, .*|--search=latency .*)\n', '', sh(BUILD / 'numbers', '--plan'))
+        self.assertEqual(plan, whole)
 
     def test_job(self):
         out = self.job(f'--expect {DIGITS}/digits_out.npy --top 1 --labels labels.txt')

@@ -18,7 +18,9 @@ class Nearest(unittest.TestCase):
     def test_a_file_with_a_test_of_its_own(self):
         how, commands = self.of('include/dice/cost/evaluator.hpp')
         self.assertEqual(how, 'include it')
-        self.assertEqual(commands, ["cmake --build build --target test_cost && build/test/cost/test_cost --gtest_filter='*Evaluator*.*'"])
+        self.assertEqual(commands, ["cmake --build build --target test_cost && build/test/cost/test_cost --gtest_filter='*Evaluator*.*'",
+                                    "cmake --build build --target test_partition_mixes && build/test/partition/test_partition_mixes "
+                                    "--gtest_filter='*best_mapping*.*'"])
 
     def test_an_operator_and_its_kernels(self):
         for name in ('graph/ops/elu', 'kernels/openmp/resize', 'kernels/reference/elementwise'):

@@ -8,11 +8,14 @@
 #include "dice/cost/setting.hpp"
 #include "dice/cost/simulate.hpp"
 #include "dice/partition/find.hpp"
+#include "dice/platform/cluster.hpp"
+#include "dice/platform/connection.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/text/json.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -100,6 +103,43 @@ struct ratio {
   cost::complete(out);
   return out;
 }
+
+/// A cluster model whose times are those of problem `seen`, as as_seen makes it.
+class seen_model {
+ public:
+  [[gnu::cold]] seen_model(const cluster_model& f, const cost::problem& seen)
+      : links_(seen.links.begin(), seen.links.end()) {
+    const auto before = cost::problem_of(f.setting);
+    for (std::size_t k = 0; k < f.setting.seconds.size(); ++k) {
+      auto& all = seconds_.emplace_back(f.setting.seconds[k].begin(), f.setting.seconds[k].end());
+      const auto* kind = static_cast<const cost::device*>(nullptr);
+      for (const auto& d : before.devices)
+        if (d.processor == static_cast<int>(k)) kind = &d;
+      for (std::size_t l = 0; kind && l < all.size(); ++l) {
+        const int unit = before.cut_unit_of[static_cast<int>(l)];
+        const auto time = [&](const cost::problem& p) {
+          const auto& s = p.kinds[kind->kind].seconds;
+          return s[unit + 1] - s[unit];
+        };
+        if (const double stated = time(before); stated > 0) all[l] *= time(seen) / stated;
+      }
+    }
+    for (const auto& s : seconds_) spans_.push_back(s);
+    model_ = f;
+    model_.setting.seconds = spans_;
+    model_.setting.cluster.links = links_;
+  }
+  seen_model(const seen_model&) = delete;
+  seen_model& operator=(const seen_model&) = delete;
+
+  const cluster_model& model() const { return model_; }
+
+ private:
+  std::vector<std::vector<double>> seconds_;
+  std::vector<std::span<const double>> spans_;
+  std::vector<platform::link> links_;
+  cluster_model model_;
+};
 
 }  // namespace detail
 }  // namespace dice::advice

@@ -4,13 +4,22 @@
 #include "dice/advice/advice.hpp"
 #include "dice/advice/alone.hpp"
 #include "dice/advice/cluster_model.hpp"
+#include "dice/advice/measured_search.hpp"
+#include "dice/advice/mixes.hpp"
 #include "dice/advice/prediction.hpp"
+#include "dice/advice/schemes.hpp"
+#include "dice/advice/search_progress.hpp"
+#include "dice/advice/search_request.hpp"
+#include "dice/files/interrupts.hpp"
+#include "dice/partition/find.hpp"
+#include "dice/partition/mix.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace dice::advice {
@@ -74,7 +83,7 @@ namespace detail {
   text::json_array ranks;
   for (int r = 0; r < p.ranks(); ++r) {
     const auto host = std::string(f.setting.cluster.hosts[f.ranks[r].on_host].name);
-    const auto& [computing, messages] = found.ranks[r];
+    const auto computing = found.ranks[r].computing, messages = found.ranks[r].messages;
     const auto ms = [](double t) { return text::number_text(t * 1e3, "%.3f"); };
     lines.push_back({"rank " + std::to_string(r), host, ms(computing), ms(messages),
                      found.expected.period > 0
@@ -87,10 +96,11 @@ namespace detail {
     return prediction_json(found.expected)
         .add("ranks", ranks)
         .add("best_device_alone", alone.json)
+        .add("schemes", schemes_of(f, p).json)
         .add("cluster", cluster_json(f))
         .json();
   return "\nPredicted on the cluster:\n" + text::table_text(lines, 2) + "\n" + totals_text(found.expected) + alone.text +
-         "\n" + mapping_text(p, p.mapping);
+         schemes_of(f, p).text + "\n" + mapping_text(p, p.mapping);
 }
 
 }  // namespace detail
@@ -107,7 +117,7 @@ namespace detail {
     return "\nPredicted on the cluster:\n" +
            detail::prediction_table(
                problem, stages, expected, [](int r) { return "rank " + std::to_string(r); }, host) +
-           alone.text + "\n" + detail::mapping_text(p, p.mapping);
+           alone.text + schemes_of(f, p).text + "\n" + detail::mapping_text(p, p.mapping);
   text::json_array of_stages;
   for (int k = 0; k < stages.size(); ++k) {
     const auto& s = stages[k];
@@ -123,9 +133,34 @@ namespace detail {
   return detail::prediction_json(expected)
       .add("stages", of_stages)
       .add("best_device_alone", alone.json)
+      .add("schemes", schemes_of(f, p).json)
       .add("cluster", detail::cluster_json(f))
       .json();
 }
+
+namespace detail {
+
+/// A mapping that may be better than the present one.
+struct better_mapping {
+  std::string text;  ///< as C++, and its prediction
+  double throughput = 0;
+  int devices = 0;
+};
+
+/// The mix with the highest throughput. `stages`: the best mapping of whole layers.
+[[gnu::cold]] inline better_mapping mix_found(const cluster_model& f, const runtime::program& p,
+                                              const partition::search_result& stages) {
+  const mixes all(f, p);
+  const partition::mix_request r{.wanted = {}, .ratings = 300};
+  const auto found = all.find(r, partition::mix_of(stages.stages));
+  if (found.sections.empty()) return {};
+  const auto written = all.written(found.sections);
+  return {mapping_text(p, written.mapping.values()) + "\n" + rank_table(f, all, written, found.expected) +
+              totals_text(found.expected),
+          found.expected.throughput, written.devices.size()};
+}
+
+}  // namespace detail
 
 /// cluster_model::advise.
 [[gnu::cold]] DICE_API assessment advised(const cluster_model& f, const runtime::program& p, const report::seen_run& run) {
@@ -148,59 +183,150 @@ namespace detail {
       beside_one_device(f, problem, {}, {.throughput = 1 / slowest, .period = slowest}, p.ranks(), "The present mapping's");
   out.alone = present.json;
   const auto beside = p.ranks() == 1 ? "" : present.text;
-  const auto found = partition::find_best(f.setting, problem, {}, detail::max_routes_at_run_time);
-  if (found.empty()) {
+  const auto stages = partition::find_best(f.setting, problem, {}, detail::max_routes_at_run_time);
+  detail::better_mapping found;
+  if (!stages.empty())
+    found = {detail::found_text(f, p, problem, {}, stages, ""), stages.expected.throughput, stages.ranks.devices.size()};
+  std::string schemes;
+  if (p.tables) {
+    const detail::seen_model seen(f, problem);
+    if (auto mix = detail::mix_found(seen.model(), p, stages); mix.throughput > found.throughput * (1 + little))
+      found = std::move(mix);
+    schemes = schemes_of(seen.model(), p).text;
+  }
+  if (found.text.empty()) {
     out.advice =
         "No better mapping was found: there are too many kinds of hosts to try all orders, or no plan fits their memory.\n" +
         beside;
     return out;
   }
-  const double gain = found.expected.throughput * slowest - 1;
+  const double gain = found.throughput * slowest - 1;
   if (!(gain > little)) {  // or nothing takes any time
     out.advice = "No other mapping on this cluster is predicted to gain more than 3 %" +
-                 std::string(p.ranks() == 1 ? ": none is better than this one device.\n" : ".\n") + beside;
+                 std::string(p.ranks() == 1 ? ": none is better than this one device.\n" : ".\n") + beside + schemes;
     return out;
   }
-  const auto mapping = detail::found_text(f, p, problem, {}, found, "");
-  const bool alone = found.ranks.devices.size() == 1 && p.ranks() > 1;
+  const bool alone = found.devices == 1 && p.ranks() > 1;
   out.advice =
       (alone ? "No mapping on several devices is better than a single device, which would reach "
              : "This mapping would reach ") +
-      text::number_text(found.expected.throughput, "%.4g frames/s") + ", " + detail::gain_text(gain) +
+      text::number_text(found.throughput, "%.4g frames/s") + ", " + detail::gain_text(gain) +
       text::number_text(1 / slowest, " the %.4g of the present one, both predicted from the times measured here:\n") +
-      mapping +
+      found.text +
       (p.remap
            ? "Try it with --mapping, and paste it into the program's source.\n"
            : "Paste it into the source (in a deployment, the plan's header), build again, and bring it to all hosts.\n") +
-      beside;
+      beside + schemes;
   out.better.value =
-      text::json_object().add("frames_per_s", found.expected.throughput).add("gain", gain).add("mapping", mapping).json();
+      text::json_object().add("frames_per_s", found.throughput).add("gain", gain).add("mapping", found.text).json();
   return out;
 }
 
-/// cluster_model::search.
-[[gnu::cold]] DICE_API std::string searched_text(const cluster_model& f, const runtime::program& p, std::string_view text) {
-  const auto request = detail::request_of_text(text, f.setting.cluster);
+namespace detail {
+
+/// While it lives, the first Ctrl-C, or another signal that ends programs, only stops the search.
+class stoppable {
+ public:
+  explicit stoppable(partition::watch& of) {
+    of.stops = [](void*) { return files::interrupts::stop_signal() != 0; };
+  }
+  stoppable(const stoppable&) = delete;
+  stoppable& operator=(const stoppable&) = delete;
+  ~stoppable() { files::interrupts::let_finish(); }
+
+ private:
+  struct begun {
+    begun() { files::interrupts::stop_first(-1); }
+  };
+  const files::interrupts ends_{"dice: error: ", ""};
+  const begun begun_;
+};
+
+/// Throws if an objective needs the power of processors and one states none.
+[[gnu::cold]] inline void require_watts(const cluster_model& f) {
   const auto& cluster = f.setting.cluster;
-  if (request.aim.best == partition::objective::energy)
-    for (std::size_t k = 0; k < f.setting.usable.size(); ++k)
-      if (const auto& it = cluster.processors[k]; f.setting.usable[k] && !it.has_watts)
-        throw std::runtime_error("--search energy: the processor " + placement::unit_text(it.unit, it.cores, "") +
-                                 " of host '" + std::string(cluster.hosts[cluster.host_of[k]].name) +
-                                 "' has no watts; write dice::watts<BUSY, IDLE> into its dice::processor<…> in the cluster: "
-                                 "the power that it draws while it computes and while it waits, in W");
+  for (std::size_t k = 0; k < f.setting.usable.size(); ++k)
+    if (const auto& it = cluster.processors[k]; f.setting.usable[k] && !it.has_watts)
+      throw std::runtime_error("--search energy: the processor " + placement::unit_text(it.unit, it.cores, "") +
+                               " of host '" + std::string(cluster.hosts[cluster.host_of[k]].name) +
+                               "' has no watts; write dice::watts<BUSY, IDLE> into its dice::processor<…> in the cluster: "
+                               "the power that it draws while it computes and while it waits, in W");
+}
+
+[[gnu::cold]] inline std::string searched_stages(const cluster_model& f, const runtime::program& p,
+                                                 const search_request& r) {
   const auto problem = cost::problem_of(f.setting);
   const auto found = [&] {
     search_progress shown;
-    auto watched = request;
+    auto watched = r.wanted;
     watched.aim.seen_by = &shown.seen_by();
-    return partition::find_best(f.setting, problem, watched, detail::max_routes_at_run_time);
+    return partition::find_best(f.setting, problem, watched, max_routes_at_run_time);
   }();
   if (found.too_many_kinds)
     throw std::runtime_error(
         "--search: there are too many kinds of hosts to try all orders; list the hosts in order, and add in_order");
-  if (found.empty()) throw std::runtime_error("--search: " + detail::no_mapping_text(f.setting.cluster, request, found.why));
-  return detail::found_text(f, p, problem, request, found, "// ");
+  if (found.empty()) throw std::runtime_error("--search: " + no_mapping_text(f.setting.cluster, r.wanted, found.why));
+  return found_text(f, p, problem, r.wanted, found, "// ");
+}
+
+/// Why no mix meets the request: the first limit that none meets together with those before it, in the order memory,
+/// frames/s, latency.
+[[gnu::cold]] inline partition::nearest why_no_mix(const mixes& all, partition::mix_request r) {
+  const auto wanted = r.wanted;
+  auto& aim = r.wanted.aim;
+  const auto found = [&](partition::objective best) {
+    aim.best = best;
+    return all.find(r, {});
+  };
+  aim.max_period = aim.max_latency = partition::infinity;
+  if (const auto fastest = found(partition::objective::throughput); !fastest.sections.empty()) {
+    if (fastest.expected.period > wanted.aim.max_period) return {partition::obstacle::fps, fastest.expected.throughput};
+    aim.max_period = wanted.aim.max_period;
+    if (const auto quickest = found(partition::objective::latency); !quickest.sections.empty())
+      return {partition::obstacle::latency, quickest.expected.latency};
+  }
+  r.wanted.memory = partition::no_limit;
+  if (const auto smallest = found(partition::objective::peak_memory); !smallest.sections.empty())
+    return {partition::obstacle::memory, static_cast<double>(partition::rounded_bytes(smallest.expected.memory))};
+  return {partition::obstacle::constraints, 0};
+}
+
+}  // namespace detail
+
+/// cluster_model::search.
+[[gnu::cold]] DICE_API std::string searched_text(const cluster_model& f, const runtime::program& p, std::string_view text) {
+  auto r = detail::request_of_text(text, f.setting.cluster, p);
+  if (r.wanted.aim.best == partition::objective::energy) detail::require_watts(f);
+  if (r.wanted.whole || !p.tables) return detail::searched_stages(f, p, r);
+  if (r.measured > 0 && !p.remap)
+    throw std::runtime_error(
+        "--search: measured needs a program that accepts other mappings (--mapping); this one has the kernels of one kind "
+        "of "
+        "board only");
+  const mixes all(f, p);
+  partition::search_result stages;
+  partition::watch stop;
+  const detail::stoppable stops(stop);
+  auto found = [&] {
+    search_progress shown;
+    shown.seen_by().stops = stop.stops;
+    auto watched = detail::mix_request_of(r);
+    watched.wanted.aim.seen_by = &shown.seen_by();
+    stages = partition::find_best(f.setting, all.problem(), watched.wanted, detail::max_routes_at_run_time);
+    return all.find(watched, partition::mix_of(stages.stages));
+  }();
+  if (found.sections.empty()) {
+    if (found.stopped) throw std::runtime_error("--search: it was stopped before it found a mapping");
+    using enum partition::obstacle;
+    const bool at_ends = !stages.too_many_kinds && (stages.why.what == input_host || stages.why.what == output_host);
+    const auto why = at_ends ? stages.why : detail::why_no_mix(all, detail::mix_request_of(r));
+    throw std::runtime_error("--search: " + detail::no_mapping_text(f.setting.cluster, r.wanted, why));
+  }
+  if (r.measured == 0 || found.stopped) return detail::mix_text(f, p, all, r, found, "// ");
+  const auto measured = detail::measure(f, p, all, r, found);
+  found.sections = measured.all[measured.best].is;
+  found.expected = measured.all[measured.best].expected;
+  return detail::mix_text(f, p, all, r, found, "// ", measured.text);
 }
 
 }  // namespace dice::advice

@@ -12,12 +12,9 @@
 #include "dice/placement/text/write.hpp"
 #include "dice/report/plan.hpp"
 #include "dice/runtime/program.hpp"
-#include "dice/runtime/usage_error.hpp"
 #include "dice/text/json.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -72,62 +69,6 @@ namespace detail {
 
 /// With more routes, a search gives up.
 inline constexpr int max_routes_at_run_time = 20000;
-
-inline constexpr std::array<std::string_view, 4> objective_names{"throughput", "latency", "energy", "peak_memory"};
-
-/// "energy,at_least_fps=25,at_most_latency=40,memory_limit=512,in_order,repeats,input_at=HOST,output_at=HOST,
-/// fewest_devices=5" (ms, MiB, %). Throws runtime::usage_error.
-[[gnu::cold]] inline partition::request request_of_text(std::string_view text, const platform::cluster_view& cluster) {
-  partition::request out;
-  const auto fail = [](const std::string& what) { throw runtime::usage_error("--search: " + what); };
-  std::vector<std::string_view> seen;
-  for (std::size_t at = 0, end = 0; end != std::string_view::npos; at = end + 1) {
-    end = text.find(',', at);
-    const auto word = text.substr(at, end - at), name = word.substr(0, word.find('='));
-    const auto number = [&](double least = 1e-12, double most = 1e12) {
-      double value = 0;
-      const auto digits = word.substr(std::min(name.size() + 1, word.size()));
-      const auto [last, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-      if (error != std::errc() || last != digits.data() + digits.size() || !(value >= least && value <= most))
-        fail("'" + std::string(word) + "': write " + std::string(name) + "=N with a number from " +
-             text::number_text(least, "%g") + " to " + (most < 1e12 ? text::number_text(most, "%g") : "1e12"));
-      return value;
-    };
-    const auto host = [&] {
-      const auto wanted = word.substr(std::min(name.size() + 1, word.size()));
-      std::string known;
-      for (const auto& h : cluster.hosts) known += (known.empty() ? "" : ", ") + std::string(h.name);
-      const int found = partition::detail::host_named(cluster.hosts, wanted);
-      if (found < 0)
-        fail("'" + std::string(word) + "': write " + std::string(name) + "=HOST with a host of the cluster: " + known);
-      return found;
-    };
-    const auto objective = std::find(objective_names.begin(), objective_names.end(), word);
-    const bool aims = objective != objective_names.end();
-    const std::string_view what = aims ? "an objective" : name;
-    if (std::find(seen.begin(), seen.end(), what) != seen.end())
-      fail("'" + std::string(text) + "': " + std::string(what) + " is given twice; give it once");
-    seen.push_back(what);
-    if (aims) out.aim.best = static_cast<partition::objective>(objective - objective_names.begin());
-    else if (word == "in_order") out.aim.in_order = true;
-    else if (word == "repeats") out.aim.repeats = true;
-    else if (name == "at_least_fps") {
-      out.fps = number();
-      out.aim.max_period = 1 / out.fps;
-    } else if (name == "at_most_latency") out.aim.max_latency = number() * 1e-3;
-    else if (name == "memory_limit") out.memory = static_cast<std::int64_t>(number() * (1 << 20));
-    else if (name == "input_at") out.aim.input_at = host();
-    else if (name == "output_at") out.aim.output_at = host();
-    else if (name == "fewest_devices") out.percent = number(0, 100);
-    else
-      fail("'" + std::string(word) +
-           "' is not an objective or limit; write throughput, latency, energy or peak_memory, and after it, separated by "
-           "commas, "
-           "at_least_fps=N, at_most_latency=MS, memory_limit=MIB, in_order, repeats, input_at=HOST, output_at=HOST, "
-           "fewest_devices=PERCENT");
-  }
-  return out;
-}
 
 /// Why the cluster has no mapping for the request, in the units of request_of_text.
 [[gnu::cold]] inline std::string no_mapping_text(const platform::cluster_view& cluster, const partition::request& r,

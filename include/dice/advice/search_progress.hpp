@@ -21,7 +21,7 @@ class search_progress {
   search_progress& operator=(const search_progress&) = delete;
 
   /// Lives as long as this object.
-  const partition::watch& seen_by() const { return watch_; }
+  partition::watch& seen_by() { return watch_; }
 
  private:
   report::progress_line line_;
@@ -29,7 +29,8 @@ class search_progress {
                             static_cast<search_progress*>(with)->line_.show(
                                 [&] { return "searching: " + text::number_text(part * 100, "%.0f %%"); });
                           },
-                          this};
+                          this,
+                          nullptr};
 };
 
 }  // namespace dice::advice

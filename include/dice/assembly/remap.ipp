@@ -3,9 +3,9 @@
 
 #include "dice/assembly/check_kernels.hpp"
 #include "dice/assembly/remap.hpp"
-#include "dice/graph/any_of.hpp"
 #include "dice/placement/text/mistakes.hpp"
 #include "dice/placement/text/parse.hpp"
+#include "dice/runtime/layer_operators.hpp"
 #include "dice/runtime/other_mapping.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/runtime/tasks.hpp"
@@ -83,7 +83,7 @@ class remapped final : public runtime::other_mapping {
  private:
   remapped(const runtime::program& of, std::string_view given, placement::text_mapping mapping)
       : mapping_(std::move(mapping)),
-        operators_(operators_of(*of.tables)),
+        operators_(runtime::operators_of(*of.tables)),
         plan_(of.tables->net, mapping_.values(), of.tables->algorithms, {operators_.data(), operators_.size()},
               of.tables->parameters),
         program_(of) {
@@ -117,14 +117,6 @@ class remapped final : public runtime::other_mapping {
     program_.pack_at_start = false;  // the file next to the program is for its own mapping
   }
 
-  /// The operators of the network's layers, by id.
-  static std::vector<graph::any_operator> operators_of(const runtime::layer_tables& all) {
-    std::vector<graph::any_operator> out;
-    for (const auto& entries : all.kernels.values)
-      for (std::size_t l = 0; l < entries.size() && out.size() < entries.size(); ++l)
-        out.push_back(graph::any_of(all.net.layers[l].op, entries[l].what.op));
-    return out;
-  }
   static placement::text_mapping parsed(const runtime::program& of, std::string_view given) {
     const auto text = mapping_text_of(given);
     try {

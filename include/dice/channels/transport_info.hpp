@@ -28,6 +28,7 @@ struct launcher {
   std::string_view count;               ///< gives the number of ranks
   std::string_view input;               ///< gives the rank that gets the standard input
   std::string_view place;               ///< gives the host of each rank
+  std::string_view hosts;               ///< gives the hosts of all ranks, "a:1,b:1"
   std::string_view bind, unbind;        ///< give each rank cores of its own, or all cores
   std::chrono::milliseconds signals{};  ///< how long it holds a signal before passing it on
 };

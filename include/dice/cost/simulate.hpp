@@ -20,6 +20,7 @@ namespace dice::cost {
 /// What a rank does in one frame, in s.
 struct rank_time {
   double computing = 0, messages = 0;
+  std::int64_t memory = 0;  ///< bytes that it needs
   constexpr double busy() const { return computing + messages; }
 };
 
@@ -28,6 +29,7 @@ struct simulated {
   prediction expected{};
   meta::array<rank_time> ranks;
   meta::array<double> groups;  ///< s, by fusion group
+  meta::array<double> ports;   ///< s, by host: how long the busier direction of its port carries messages for a frame
 };
 
 namespace detail {
@@ -48,6 +50,15 @@ constexpr double copy_seconds(const platform::processor_info& on, std::int64_t b
   return 2 * static_cast<double>(bytes) / (on.bytes_per_s > 0 ? on.bytes_per_s : unknown);
 }
 
+/// By how much the work of region `box` of an image exceeds its share of the elements if rows (k = 0) or columns (1) are
+/// computed in tiles of `tile`: a tile that the region cuts counts as a whole one.
+constexpr double tile_excess(int tile, const tensor::region& box, const tensor::shape& image, int k) {
+  const std::int64_t t = tile, first = box.begin[2 + k], last = box.end[2 + k], all = image[2 + k];
+  if (t <= 1 || last <= first) return 1;
+  const auto tiles = (last + t - 1) / t - first / t, of_all = (all + t - 1) / t;
+  return static_cast<double>(tiles * all) / static_cast<double>(of_all * (last - first));
+}
+
 /// The share of the work of layer `whole` that a part of it has: of its products or, if it has none, of its elements. Where
 /// an algorithm computes tiles of results at once, a tile that a part cuts counts as a whole one.
 constexpr double work_fraction(const graph::layer_info& part, const parts::part& of, const graph::layer_info& whole,
@@ -55,13 +66,7 @@ constexpr double work_fraction(const graph::layer_info& part, const parts::part&
   const bool products = whole.macs > 0;
   double out = static_cast<double>(products ? part.macs : part.output.elements()) /
                static_cast<double>(std::max<std::int64_t>(products ? whole.macs : whole.output.elements(), 1));
-  for (int k = 0; k < 2 && whole.output.rank == 4; ++k) {
-    const std::int64_t t = tile[k], first = of.box.begin[2 + k], last = of.box.end[2 + k];
-    if (t <= 1 || last <= first) continue;
-    const auto all = whole.output[2 + k];
-    const auto tiles = (last + t - 1) / t - first / t, of_all = (all + t - 1) / t;
-    out *= static_cast<double>(tiles * all) / static_cast<double>(of_all * (last - first));
-  }
+  for (int k = 0; k < 2 && whole.output.rank == 4; ++k) out *= tile_excess(tile[k], of.box, whole.output, k);
   return out;
 }
 
@@ -136,11 +141,11 @@ class wires {
     in_[to] = std::max(in_[to], begin) + held;
     return std::max(begin + passes, in_[to]) + by.seconds;
   }
-  /// Seconds of all messages so far that pass the busiest port.
+  /// Seconds of all messages so far that pass a host's port, in the busier direction; and those of the busiest port.
+  constexpr double busy(int host) const { return std::max(busy_out_[host], busy_in_[host]); }
   constexpr double busiest() const {
     double out = 0;
-    for (const auto t : busy_out_) out = std::max(out, t);
-    for (const auto t : busy_in_) out = std::max(out, t);
+    for (int h = 0; h < busy_out_.size(); ++h) out = std::max(out, busy(h));
     return out;
   }
 
@@ -300,10 +305,12 @@ constexpr simulated simulate(const setting& s, const parts::parts_view& p, const
     }
     out.expected.latency += latency / frames;
   }
+  for (int h = 0; h < s.cluster.size(); ++h) out.ports.push_back(wires.busy(h) / frames);
   out.expected.period = wires.busiest() / frames;
   for (int r = 0; r < n; ++r) {
     out.ranks[r].computing /= frames;
     out.ranks[r].messages /= frames;
+    out.ranks[r].memory = plan.ranks[r].peak_bytes;
     out.expected.period = std::max(out.expected.period, out.ranks[r].busy());
     out.expected.memory = std::max(out.expected.memory, plan.ranks[r].peak_bytes);
   }

@@ -7,9 +7,11 @@
 #include "dice/partition/error.hpp"
 #include "dice/partition/find.hpp"
 #include "dice/partition/fit.hpp"
+#include "dice/partition/mixed_choice.hpp"
 #include "dice/partition/objectives.hpp"
 #include "dice/placement/dsl.hpp"
 #include "dice/placement/error.hpp"
+#include "dice/placement/types.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -39,11 +41,31 @@ template <class Cluster, int At, class... W> consteval auto constraint_verdict()
                                                          remedy::give_each_constraint_once>>{};
   else if constexpr (mine.what == constraint::input || mine.what == constraint::output)
     return cost::detail::failing<error::constraint_for_unknown_host<type, remedy::name_a_host_of_the_cluster>>{};
+  else if constexpr (mine.what == constraint::kinds)
+    return cost::detail::failing<error::not_kinds_of_splits<type, remedy::write_rows_columns_grid_channels_or_replicas>>{};
+  else if constexpr (mine.what == constraint::layers)
+    return cost::detail::failing<error::no_layer_named<type, remedy::name_the_layers_that_must_not_be_split>>{};
   else if constexpr (mine.what == constraint::devices)
     return cost::detail::failing<error::percentage_out_of_range<type, remedy::give_a_percentage_from_0_to_100>>{};
   else if constexpr (mine.what == constraint::memory && all.of.memory > 0)
     return cost::detail::failing<error::limit_too_large<type, remedy::give_less_than_8_EiB>>{};
   else return cost::detail::failing<error::limit_not_positive<meta::type_list<W...>, remedy::give_limits_above_0>>{};
+}
+
+/// Index of the first no_split_of<…> with a layer that is not in Net, or whose range ends before it begins; or -1.
+template <class Net, class... W> consteval int unknown_layer() {
+  int at = 0, found = -1;
+  const auto look = [&]<class... L>(no_split_of<L...>*) {
+    for (const auto& list : {placement::detail::interval_of<Net, L>...})
+      if (list.first < 0 || list.last < list.first) found = at;
+  };
+  [[maybe_unused]] const auto take = [&]<class T>(T* request) {
+    if constexpr (names_layers<T>)
+      if (found < 0) look(request);
+    ++at;
+  };
+  (take(static_cast<W*>(nullptr)), ...);
+  return found;
 }
 
 /// Index of the first usable processor without watts, or -1.
@@ -60,9 +82,39 @@ constexpr std::int64_t largest(std::span<const std::int64_t> of) {
   return out;
 }
 
+/// What is predicted for the best mapping of whole layers that was found.
+template <class Net, class Cluster, class Found> struct found_stages {
+  static constexpr prediction expected = Found::value.expected;
+};
+template <class Net, class Cluster, class Found>
+using stages_or_void = std::conditional_t<Found::found, found_stages<Net, Cluster, Found>, void>;
+
+/// The nearest limit of frames/s or latency that a mapping of whole layers can meet, or a mix, if that is nearer.
+template <class Net, class Cluster, request Request, nearest Stages, class... W> consteval nearest nearest_limit() {
+  if constexpr (Request.whole || (Stages.what != obstacle::fps && Stages.what != obstacle::latency)) return Stages;
+  else {
+    constexpr request relaxed = [] {
+      auto out = Request;
+      const bool fps = Stages.what == obstacle::fps;
+      out.aim.best = fps ? objective::throughput : objective::latency;
+      if (fps) out.aim.max_period = infinity;
+      out.aim.max_latency = infinity;
+      return out;
+    }();
+    using stages = stages_or_void<Net, Cluster, best_fit<Net, Cluster, relaxed>>;
+    using mix = typename with_mixes_of<Net, Cluster, relaxed, stages, W...>::type;
+    if constexpr (std::is_void_v<mix>) return Stages;
+    else {
+      constexpr const auto& expected = predicted<Net, mix, Cluster>;
+      return {Stages.what, Stages.what == obstacle::fps ? expected.throughput : expected.latency};
+    }
+  }
+}
+
 template <class Net, class Cluster, request Request, class... W> consteval auto none_verdict() {
-  constexpr nearest n =
+  constexpr nearest stages =
       why_none(cost::setting_of<Net, Cluster>, problem_of(cost::setting_of<Net, Cluster>, Request.aim), Request);
+  constexpr nearest n = nearest_limit<Net, Cluster, Request, stages, W...>();
   if constexpr (n.what == obstacle::fps)
     return cost::detail::failing<error::no_mapping_within<at_least_fps<Request.fps>, at_least_fps<rounded(n.value, false)>,
                                                           remedy::relax_this_limit_or_add_devices>>{};
@@ -89,6 +141,14 @@ template <class Net, class Cluster, request Request, class... W> consteval auto 
                                                           remedy::relax_this_limit_or_add_devices>>{};
 }
 
+/// The mapping of whole layers that was found, or the error that says why there is none.
+template <class Net, class Cluster, request Request, class Found, class... W> consteval auto stages_or_error() {
+  if constexpr (Found::value.too_many_kinds)
+    return cost::detail::failing<error::too_many_kinds_of_hosts<Cluster, remedy::give_the_order_with_in_order>>{};
+  else if constexpr (!Found::found) return none_verdict<Net, Cluster, Request, W...>();
+  else return cost::detail::failing<typename written<Net, Cluster, Found>::type>{};
+}
+
 /// A null pointer to a function whose return type is the mapping, or the error that says why there is none.
 template <class Net, class Cluster, class... W> consteval auto best() {
   if constexpr (!graph::network_type<Net>)
@@ -97,6 +157,10 @@ template <class Net, class Cluster, class... W> consteval auto best() {
     return cost::verdict<Net, Cluster>();
   else if constexpr (constexpr int at = reading_of<Cluster, W...>.mistake(); at >= 0)
     return constraint_verdict<Cluster, at, W...>();
+  else if constexpr (constexpr int unknown = unknown_layer<Net, W...>(); unknown >= 0)
+    return cost::detail::failing<
+        error::no_layer_named<typename cost::detail::at_in<meta::type_list<W...>>::template type<unknown>,
+                              remedy::name_layers_of_this_network_in_its_order>>{};
   else if constexpr (constexpr int k = without_watts<Net, Cluster>();
                      reading_of<Cluster, W...>.of.aim.best == objective::energy && k >= 0)
     return cost::detail::failing<error::watts_missing<typename cost::detail::at_in<typename cost::detail::tables<
@@ -109,10 +173,13 @@ template <class Net, class Cluster, class... W> consteval auto best() {
   else {
     constexpr request r = reading_of<Cluster, W...>.of;
     using found = answer<Net, Cluster, r>;
-    if constexpr (found::value.too_many_kinds)
-      return cost::detail::failing<error::too_many_kinds_of_hosts<Cluster, remedy::give_the_order_with_in_order>>{};
-    else if constexpr (!found::found) return none_verdict<Net, Cluster, r, W...>();
-    else return cost::detail::failing<typename written<Net, Cluster, found>::type>{};
+    if constexpr (!r.whole && r.percent < 0) {
+      using mix = typename with_mixes_of<Net, Cluster, r, stages_or_void<Net, Cluster, found>, W...>::type;
+      if constexpr (!std::is_void_v<mix>) return cost::detail::failing<mix>{};
+      else return stages_or_error<Net, Cluster, r, found, W...>();
+    } else {
+      return stages_or_error<Net, Cluster, r, found, W...>();
+    }
   }
 }
 

@@ -14,6 +14,9 @@ struct name_a_host_of_the_cluster;
 struct give_a_percentage_from_0_to_100;
 struct give_this_host_more_memory_or_name_another;
 struct leave_out_one_of_these_constraints;
+struct write_rows_columns_grid_channels_or_replicas;
+struct name_the_layers_that_must_not_be_split;
+struct name_layers_of_this_network_in_its_order;
 }  // namespace dice::remedy
 
 /// Incomplete on purpose: naming one of these is the error.
@@ -25,6 +28,8 @@ template <class Limit, class Remedy> struct limit_too_large;
 template <class First, class Second, class Remedy> struct constraint_twice;
 template <class Constraint, class Remedy> struct constraint_for_unknown_host;
 template <class Constraint, class Remedy> struct percentage_out_of_range;
+template <class Constraint, class Remedy> struct not_kinds_of_splits;
+template <class Constraint, class Remedy> struct no_layer_named;
 /// The memory that the host of an input or output needs for it alone.
 template <class Constraint, class Needed, class Remedy> struct host_too_small;
 /// No mapping has all of these, whatever the memory and the limits.

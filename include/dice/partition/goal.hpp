@@ -9,10 +9,11 @@ namespace dice::partition {
 
 enum class objective : unsigned char { throughput, latency, energy, peak_memory };
 
-/// Receives progress reports: the part of a search that is done, 0 … 1.
+/// Receives progress reports: the part of a search that is done, 0 … 1; and may stop a search for mixes.
 struct watch {
   void (*tell)(void* with, double part) = nullptr;
   void* with = nullptr;
+  bool (*stops)(void* with) = nullptr;  ///< may be null
 };
 
 /// What to optimise in a mapping, and its limits, except memory limits, which belong to devices.
@@ -50,6 +51,7 @@ struct progress {
   constexpr void operator()(double part) const {
     if (to) to->tell(to->with, at(part));
   }
+  constexpr bool stopped() const { return to && to->stops && to->stops(to->with); }
   /// The progress of a phase: the part from `first` to `last` of this one.
   constexpr progress phase(double first, double last) const { return {to, at(first), at(last)}; }
   constexpr double at(double part) const { return from + part * (until - from); }

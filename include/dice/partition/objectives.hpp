@@ -3,6 +3,8 @@
 
 #include "dice/meta/fixed_string.hpp"
 #include "dice/partition/goal.hpp"
+#include "dice/placement/dsl.hpp"
+#include "dice/placement/words.hpp"
 #include "dice/platform/cluster.hpp"
 #include "dice/platform/rate.hpp"
 
@@ -38,6 +40,15 @@ template <meta::fixed_string Host> struct input_at final {};
 template <meta::fixed_string Host> struct output_at final {};
 /// For best_mapping: the fewest devices with which the objective is at most this many percent worse than the best, 0 … 100.
 template <platform::rate Percent> struct fewest_devices final {};
+/// For best_mapping: stages of whole layers only. Without it, layers are also split, and computed by replicas, where that
+/// pays.
+struct whole_layers final {};
+/// For best_mapping: layers may be split in these ways only: rows, columns, grid, output_channels, input_channels, replicas.
+template <template <class...> class... Kind> struct kinds final {};
+/// tiles<N, M, …> of any N and M, in kinds<…>.
+template <class...> struct grid;
+/// For best_mapping: these layers are computed whole. Layers, range, from, to and all, as in layers<…>.
+template <class... Layer> struct no_split_of final {};
 
 namespace partition {
 
@@ -46,7 +57,9 @@ struct request {
   goal aim{};
   std::int64_t memory = std::numeric_limits<std::int64_t>::max();  ///< bytes of each device
   double fps = 0;                                                  ///< 1 / aim.max_period; 0: no limit
-  double percent = -1;  ///< of fewest_devices; below 0: the number of devices does not matter
+  double percent = -1;   ///< of fewest_devices; below 0: the number of devices does not matter
+  unsigned words = ~0u;  ///< of placement::work_words that may be used, as bits
+  bool whole = false;    ///< whole layers only
 };
 
 /// Whether a mapping with prediction `of` is at most as much worse than the best one as fewest_devices allows.
@@ -59,7 +72,28 @@ constexpr bool good_enough(const request& r, const prediction& of, const predict
 }
 
 /// What a type in a request to best_mapping is.
-enum class constraint : unsigned char { none, objective, memory, fps, latency, in_order, repeats, input, output, devices };
+enum class constraint : unsigned char {
+  none,
+  objective,
+  memory,
+  fps,
+  latency,
+  in_order,
+  repeats,
+  input,
+  output,
+  devices,
+  whole,
+  kinds,
+  layers
+};
+
+/// Kinds of splits, as requests name them: the words of the mapping language, but for tiles.
+inline constexpr std::array<std::string_view, 6> kind_words{"rows",           "columns", "grid", "output_channels",
+                                                            "input_channels", "replicas"};
+constexpr unsigned bit_of_kind(std::string_view kind) {
+  return 1u << placement::word_number(kind == "grid" ? std::string_view("tiles") : kind);
+}
 
 template <class T> struct seconds_of { static constexpr double value = 0; };
 template <platform::rate V> struct seconds_of<us<V>> { static constexpr double value = V.value * 1e-6; };
@@ -110,6 +144,23 @@ template <meta::fixed_string Host> constexpr taken take(request& r, host_list ho
 }
 template <platform::rate V> constexpr taken take(request& r, host_list, fewest_devices<V>) {
   return r.percent = V.value, taken{constraint::devices, V.value >= 0 && V.value <= 100};
+}
+
+constexpr taken take(request& r, host_list, whole_layers) { return r.whole = true, taken{constraint::whole}; }
+/// A kind of split as a bit; 0 if it is not one.
+template <template <class...> class Kind> inline constexpr unsigned kind_bit = 0;
+template <> inline constexpr unsigned kind_bit<rows> = bit_of_kind("rows");
+template <> inline constexpr unsigned kind_bit<columns> = bit_of_kind("columns");
+template <> inline constexpr unsigned kind_bit<grid> = bit_of_kind("grid");
+template <> inline constexpr unsigned kind_bit<output_channels> = bit_of_kind("output_channels");
+template <> inline constexpr unsigned kind_bit<input_channels> = bit_of_kind("input_channels");
+template <> inline constexpr unsigned kind_bit<replicas> = bit_of_kind("replicas");
+template <template <class...> class... Kind> constexpr taken take(request& r, host_list, kinds<Kind...>) {
+  r.words = (kind_bit<Kind> | ... | 0u);
+  return {constraint::kinds, sizeof...(Kind) > 0 && (true && ... && (kind_bit<Kind> != 0))};
+}
+template <class... Layer> constexpr taken take(request&, host_list, no_split_of<Layer...>) {
+  return {constraint::layers, sizeof...(Layer) > 0};
 }
 
 /// The request that these constraints describe on a cluster with `hosts`, and each constraint.

@@ -25,7 +25,7 @@ struct owned_mapping {
 
   /// Makes entries point to their parts, which were added in the order of the entries: each takes as many lists,
   /// limits, ranks and shares as its views count, and as many cores as its unit counts.
-  void settle() {
+  constexpr void settle() {
     std::size_t list = 0, limit = 0, core = 0, rank = 0, share = 0;
     for (auto& e : entries) {
       e.work.lists.first = lists.data() + list;
@@ -42,7 +42,7 @@ struct owned_mapping {
       core += n;
     }
   }
-  written_mapping values() const { return {is, of_this_network, entries, points}; }
+  constexpr written_mapping values() const { return {is, of_this_network, entries, points}; }
 };
 
 /// The mapping of a placement, given as the rank of each layer and the devices in order of rank. Its hosts refer to those of

@@ -29,6 +29,7 @@ inline constexpr transport_info about{
                    .count = "-n",
                    .input = "--stdin",
                    .place = "--rankfile",
+                   .hosts = "--host",
                    .bind = "--bind-to",
                    .unbind = "--bind-to none",
                    .signals = std::chrono::seconds(1)},  // Open MPI 4.1

@@ -1,0 +1,197 @@
+// --search=…,measured=N: runs the mappings that a search found on the hosts of the job, and compares them.
+#pragma once
+
+#include "dice/advice/mixes.hpp"
+#include "dice/advice/search_request.hpp"
+#include "dice/channels/transports.hpp"
+#include "dice/cost/problem.hpp"
+#include "dice/files/interrupts.hpp"
+#include "dice/partition/goal.hpp"
+#include "dice/partition/mix.hpp"
+#include "dice/placement/text/write.hpp"
+#include "dice/report/progress_line.hpp"
+#include "dice/runtime/program.hpp"
+#include "dice/text/table.hpp"
+#include "dice/this_host/command.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dice::advice {
+
+/// A mapping that was run.
+struct measured_mix {
+  partition::mixed is;
+  cost::prediction expected{};
+  double value = 0;    ///< as partition::value_of: s of the period, or of one frame
+  std::string failed;  ///< why it did not run
+};
+
+/// Spearman's rank correlation of two rows of numbers, of at least two; equal numbers share the mean of their ranks. 0 if
+/// all numbers of a row are equal.
+inline double rank_correlation(const std::vector<double>& a, const std::vector<double>& b) {
+  const auto ranks = [](const std::vector<double>& of) {
+    std::vector<double> out;
+    for (const double x : of) {
+      double rank = 0;
+      for (const double y : of) rank += y < x ? 1 : y == x ? 0.5 : 0;
+      out.push_back(rank);
+    }
+    return out;
+  };
+  const auto x = ranks(a), y = ranks(b);
+  const double mean = static_cast<double>(x.size()) / 2;
+  double xy = 0, xx = 0, yy = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    xy += (x[i] - mean) * (y[i] - mean);
+    xx += (x[i] - mean) * (x[i] - mean);
+    yy += (y[i] - mean) * (y[i] - mean);
+  }
+  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 0;
+}
+
+namespace detail {
+
+/// The number after `"key": ` in JSON that a program of dice wrote; below 0 if it is not there.
+[[gnu::cold]] inline double number_after(std::string_view json, std::string_view key) {
+  const auto at = json.find("\"" + std::string(key) + "\": ");
+  return at == std::string_view::npos ? -1 : std::strtod(std::string(json.substr(at + key.size() + 4, 40)).c_str(), nullptr);
+}
+
+/// The first `count` mappings that differ in more than borders and shares; then others.
+[[gnu::cold]] inline std::vector<measured_mix> candidates(const partition::mix_result& found, int count) {
+  std::vector<measured_mix> out;
+  const auto alike = [](const partition::mixed& a, const partition::mixed& b) {
+    return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](const auto& x, const auto& y) {
+             return x.by.word == y.by.word &&
+                    std::equal(x.by.devices.begin(), x.by.devices.end(), y.by.devices.begin(), y.by.devices.end());
+           });
+  };
+  const auto same = [&](const partition::mixed& a, const partition::mixed& b) {
+    return alike(a, b) && std::equal(a.begin(), a.end(), b.begin(),
+                                     [](const auto& x, const auto& y) { return x.first == y.first && x.by == y.by; });
+  };
+  for (const bool unlike : {true, false})
+    for (const auto& best : found.best) {
+      if (static_cast<int>(out.size()) == count) return out;
+      const auto& is = best.first;
+      if (std::none_of(out.begin(), out.end(),
+                       [&](const measured_mix& m) { return unlike ? alike(m.is, is) : same(m.is, is); }))
+        out.push_back({is, best.second, 0, {}});
+    }
+  return out;
+}
+
+/// Runs a shell command; its standard output. Throws std::runtime_error if it fails, or a signal asks this program to stop.
+[[gnu::cold]] inline std::string output_of(const std::string& text) {
+  this_host::command child(text, this_host::command::pipe_to::output);
+  std::string out;
+  for (char some[4096];;) {
+    pollfd it{child.pipe(), POLLIN, 0};
+    ::poll(&it, 1, 100);
+    if (files::interrupts::stop_signal() != 0) throw std::runtime_error("stopped");
+    const auto n = ::read(child.pipe(), some, sizeof some);
+    if (n == 0) break;
+    if (n > 0) out.append(some, static_cast<std::size_t>(n));
+  }
+  const auto end = child.end(std::chrono::seconds(5));
+  if (!end.ok()) throw std::runtime_error(end.text());
+  return out;
+}
+
+/// The command that runs a mapping on its hosts, for about two seconds.
+[[gnu::cold]] inline std::string command_for(const cluster_model& f, const runtime::program& p, const mixes& all,
+                                             const measured_mix& m, bool one_frame) {
+  const auto& by = channels::usual_launcher();
+  const auto written = all.written(m.is);
+  const char* const other = std::getenv("MPIRUN");
+  const char* const options = std::getenv("MPIRUN_OPTIONS");
+  std::string hosts;
+  for (const int d : written.devices)
+    hosts += (hosts.empty() ? "" : ",") + std::string(f.setting.cluster.hosts[all.problem().devices[d].host].name) + ":1";
+  std::string program(4096, '\0');
+  const auto length = ::readlink("/proc/self/exe", program.data(), program.size());
+  program.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
+  const auto quoted = [](const std::string& word) {
+    std::string out = "'";
+    for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return out + "'";
+  };
+  const double each = one_frame ? m.expected.latency : m.expected.period;
+  const int frames = static_cast<int>(std::clamp(2 / std::max(each, 1e-9), 5.0, 2000.0));
+  std::string text;
+  for (const char c : placement::write(written.mapping.values(), p.network, p.network_layers()))
+    if (c != '\n') text += c;
+  return std::string(other && *other ? other : by.name) + " " + (options ? options : "") + " " + std::string(by.unbind) +
+         " " + std::string(by.hosts) + " " + quoted(hosts) + " " + std::string(by.count) + " " +
+         std::to_string(written.devices.size()) + " " + quoted(program) + " --mapping " + quoted(text) +
+         " --random 1 --warmup 3 --frames " + std::to_string(frames) + (one_frame ? " --in-flight 1" : "") +
+         " --json /dev/stdout";
+}
+
+/// Runs the best mappings that were found, and says how fast they were: a table, and which one was the best; the first if
+/// none ran.
+struct measured_search {
+  std::vector<measured_mix> all;
+  std::size_t best = 0;
+  std::string text;
+};
+[[gnu::cold]] inline measured_search measure(const cluster_model& f, const runtime::program& p, const mixes& known,
+                                             const search_request& r, const partition::mix_result& found) {
+  measured_search out;
+  out.all = candidates(found, r.measured);
+  const auto objective = r.wanted.aim.best;
+  const bool one_frame = objective == partition::objective::latency;
+  {
+    report::progress_line shown;
+    for (std::size_t i = 0; i < out.all.size(); ++i) {
+      auto& m = out.all[i];
+      shown.show_now([&] { return "measuring mapping " + std::to_string(i + 1) + " of " + std::to_string(out.all.size()); });
+      try {
+        const auto json = output_of(command_for(f, p, known, m, one_frame));
+        const double figure = number_after(json, one_frame ? "median" : "frames_per_second");
+        if (!(figure > 0)) throw std::runtime_error("it did not say how fast it was");
+        m.value = one_frame ? figure * 1e-3 : 1 / figure;
+      } catch (const std::runtime_error& e) {
+        m.failed = e.what();
+      }
+    }
+  }
+  std::vector<double> predicted, measured;
+  std::vector<std::vector<std::string>> lines{{"", "devices", "predicted", "measured"}};
+  const auto figure = [&](double value) {
+    return one_frame ? text::number_text(value * 1e3, "%.4g ms") : text::number_text(1 / value, "%.4g frames/s");
+  };
+  for (std::size_t i = 0; i < out.all.size(); ++i) {
+    const auto& m = out.all[i];
+    const double expected = one_frame ? m.expected.latency : m.expected.period;
+    lines.push_back({std::to_string(i + 1), std::to_string(known.written(m.is).devices.size()), figure(expected),
+                     m.failed.empty() ? figure(m.value) : m.failed});
+    if (!m.failed.empty()) continue;
+    predicted.push_back(expected);
+    measured.push_back(m.value);
+    if (!out.all[out.best].failed.empty() || m.value < out.all[out.best].value) out.best = i;
+  }
+  if (measured.empty())
+    throw std::runtime_error("--search: no mapping ran (" + out.all[0].failed +
+                             "); try one by hand: " + command_for(f, p, known, out.all[0], one_frame));
+  out.text = text::table_text(lines, 1) + "Mapping " + std::to_string(out.best + 1) + " was the best one measured. ";
+  if (measured.size() > 1)
+    out.text += text::number_text(rank_correlation(predicted, measured),
+                                  "Rank correlation (Spearman) of predicted and measured: %.2f.");
+  out.text += "\n";
+  return out;
+}
+
+}  // namespace detail
+}  // namespace dice::advice

@@ -1,0 +1,458 @@
+// The search for mixes of stages, splits and replicas at run time. Mappings of a catalogue are searched by what
+// section_search counts; the best ones, and mappings that differ from the best one in one thing, are rated by their plans.
+#pragma once
+
+#include "dice/cost/arranged.hpp"
+#include "dice/cost/arrangement.hpp"
+#include "dice/cost/evaluator.hpp"
+#include "dice/cost/problem.hpp"
+#include "dice/cost/setting.hpp"
+#include "dice/graph/any_operator.hpp"
+#include "dice/meta/array.hpp"
+#include "dice/partition/catalogue.hpp"
+#include "dice/partition/find.hpp"
+#include "dice/partition/goal.hpp"
+#include "dice/partition/neighbours.hpp"
+#include "dice/partition/objectives.hpp"
+#include "dice/partition/sections.hpp"
+#include "dice/partition/written_sections.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace dice::partition {
+
+/// What a search for mixes may do.
+struct mix_request {
+  request wanted;
+  meta::view<char> whole_only{};  ///< layers that must not be split, by layer; may be empty
+  int effort = 1;                 ///< 1 … 3
+  int ratings = 0;                ///< how many neighbours of the best ones are rated at most; 0: as the effort says
+  double few = 20000;             ///< a catalogue of up to so many mappings, times 8 for each effort, is rated as a whole
+};
+
+/// A mapping in which all cut units that can be in one arrangement are.
+struct pure_mix {
+  arrangement by;
+  mixed sections;
+  prediction expected{};
+};
+
+/// What was found, and how.
+struct mix_result {
+  mixed sections;         ///< empty: nothing keeps to the limits
+  prediction expected{};  ///< that of its plan
+  bool exact = false;     ///< whether all mappings of the catalogue were rated, and only a few others
+  bool stopped = false;   ///< before it was done
+  int arrangements = 0, borders = 0, cut_units = 0, rated = 0;
+  double mappings = 0;  ///< in the catalogue
+  double bound = 0;     ///< no mapping has a smaller value (value_of)
+  meta::array<arrangement> catalogue;
+  std::vector<pure_mix> pure;                      ///< those of the catalogue that keep to the limits
+  std::vector<std::pair<mixed, prediction>> best;  ///< the best ones that were rated, the best first
+};
+
+namespace detail {
+
+class mixer {
+ public:
+  mixer(const cost::setting& s, const problem& p, const cost::evaluator& rate, meta::view<graph::any_operator> operators,
+        const mix_request& r)
+      : s_(s),
+        p_(p),
+        rate_(rate),
+        operators_(operators),
+        r_(r),
+        goal_(r.wanted.aim),
+        limits_(limits_of(s.cluster, r.wanted.memory)) {
+    out_.cut_units = p.cut_units;
+    limited_ = goal_.best == objective::peak_memory || may_exceed(p, span_of(limits_));
+    for (auto& d : p_.devices) d.memory_limit = limits_[d.processor];
+  }
+
+  /// `known`: a mapping of whole layers; may be empty.
+  mix_result run(const mixed& known) {
+    try {
+      search(known);
+    } catch (const stop_search&) {
+      out_.stopped = true;
+    }
+    out_.bound = bound();
+    for (auto& [value, m] : best_) out_.best.push_back({m.is, m.expected});
+    if (!out_.best.empty()) {
+      out_.sections = out_.best.front().first;
+      out_.expected = out_.best.front().second;
+    }
+    return std::move(out_);
+  }
+
+ private:
+  struct stop_search {};
+  struct rated_mix {
+    mixed is;
+    prediction expected{};
+    int busiest = -1;  ///< the device whose time is the period; -1: a port's is
+  };
+  static constexpr std::size_t kept = 64;  // mappings
+
+  void search(const mixed& known) {
+    const bool frames = goal_.best != objective::latency || goal_.max_period < infinity;
+    catalogue_request c{.words = r_.wanted.words,
+                        .effort = r_.effort,
+                        .replicas = frames,
+                        .input_at = goal_.input_at,
+                        .output_at = goal_.output_at};
+    if (!known.empty()) rate(known);
+    const auto borders = borders_of();
+    out_.catalogue = catalogue_of(p_, c);
+    const auto& all = out_.catalogue;
+    const cost::arranged_network net(s_, p_, operators_, all, r_.whole_only, goal_.input_at, goal_.output_at);
+    out_.arrangements = all.size();
+    for (int k = 1; k < p_.cut_units; ++k) out_.borders += borders[k];
+    rate_pure(all, net);
+    out_.mappings = count(net, borders);
+    if (out_.mappings <= r_.few * std::pow(8, r_.effort - 1)) {
+      rate_all(all, net, borders);
+      out_.exact = true;
+    } else {
+      c.effort = 0;  // finds a value that rules much out
+      const auto few = catalogue_of(p_, c);
+      const cost::arranged_network small(s_, p_, operators_, few, r_.whole_only, goal_.input_at, goal_.output_at);
+      rate_found(few, small, borders, 2, 0, 0.05);
+      constexpr int labels[]{0, 3, 12, 64};
+      rate_found(all, net, borders, labels[r_.effort], 0.05, 0.4);
+    }
+    refine(all);
+  }
+  meta::array<char> borders_of() const {
+    constexpr int most[]{0, 40, 120, std::numeric_limits<int>::max()};
+    return spread_borders(p_, most[r_.effort]);
+  }
+
+  /// The number of mappings of a catalogue.
+  double count(const cost::arranged_network<>& net, const meta::array<char>& borders) const {
+    std::vector<double> ways(static_cast<std::size_t>(net.size())), next(ways.size());
+    for (int k = 0; k < p_.cut_units; ++k) {
+      double sum = 0;
+      for (const double w : ways) sum += w;
+      for (int a = 0; a < net.size(); ++a) {
+        const auto i = static_cast<std::size_t>(a);
+        next[i] = !net.possible(a, k) ? 0 : k == 0 ? 1 : borders[k] ? sum : ways[i];
+      }
+      ways.swap(next);
+    }
+    double out = 0;
+    for (const double w : ways) out += w;
+    return out;
+  }
+  void rate_all(const meta::array<arrangement>& all, const cost::arranged_network<>& net, const meta::array<char>& borders) {
+    mixed m;
+    const std::function<void(int)> extend = [&](int k) {
+      if (k == p_.cut_units) {
+        rate(m);
+        return;
+      }
+      for (int a = 0; a < net.size(); ++a) {
+        if (!net.possible(a, k)) continue;
+        if (k > 0 && all[a] == m.back().by) {
+          ++m.back().last;
+          extend(k + 1);
+          --m.back().last;
+        } else if (k == 0 || borders[k]) {
+          m.push_back({all[a], k, k + 1});
+          extend(k + 1);
+          m.pop_back();
+        }
+      }
+    };
+    extend(0);
+  }
+  /// Rates mappings in which all cut units that can be in one arrangement are, and others on its first device, or on the one
+  /// that the network's input has to be on.
+  void rate_pure(const meta::array<arrangement>& all, const cost::arranged_network<>& net) {
+    for (int a = p_.devices.size(); a < net.size(); ++a) {
+      mixed m;
+      for (int k = 0; k < p_.cut_units; ++k) {
+        int by = a;
+        if (!net.possible(a, k)) {
+          by = all[a].devices[0];
+          for (int d = 0; d < p_.devices.size() && !net.possible(by, k); ++d) by = d;
+        }
+        if (m.empty() || !(m.back().by == all[by])) m.push_back({all[by], k, k});
+        m.back().last = k + 1;
+      }
+      if (std::all_of(m.begin(), m.end(), [](const mixed_section& part) { return part.by.is_whole(); })) continue;
+      if (const auto expected = rate(m)) out_.pure.push_back({all[a], m, *expected});
+    }
+  }
+  /// Rates the best mappings that the search finds, within the limits as it counts, and if there are none, near them.
+  void rate_found(const meta::array<arrangement>& all, const cost::arranged_network<>& net, const meta::array<char>& borders,
+                  int labels, double from, double until) {
+    const double half = (from + until) / 2;
+    rate_found(all, net, borders, labels, goal_, {goal_.seen_by, from, half});
+    if (!best_.empty() || (goal_.max_period == infinity && goal_.max_latency == infinity)) return;
+    for (const auto best : {objective::latency, objective::throughput}) {
+      if ((best == objective::latency ? goal_.max_latency : goal_.max_period) == infinity) continue;
+      goal nearly = goal_;
+      nearly.best = best;
+      nearly.max_period *= 1.3;
+      nearly.max_latency *= 1.5;
+      rate_found(all, net, borders, labels, nearly, {goal_.seen_by, half, until});
+    }
+  }
+  void rate_found(const meta::array<arrangement>& all, const cost::arranged_network<>& net, const meta::array<char>& borders,
+                  int labels, const goal& g, progress tell) {
+    const bool latency = g.best == objective::latency || g.max_latency < infinity;
+    const bool energy = g.best == objective::energy;
+    const bool period = g.best == objective::throughput || energy || g.max_period < infinity;
+    section_search found(net, s_, g, {latency, period, energy, limited_}, labels, borders, tell);
+    const auto shared = bound_of(net, 60);
+    if (g.best == objective::latency || g.best == objective::throughput) found.bound_by(shared);
+    found.run(g.best == goal_.best ? counted_ : infinity);
+    for (const auto& x : found.solutions(16)) {
+      mixed m;
+      for (const auto& part : x.sections) m.push_back({all[part.arrangement], part.first, part.last});
+      if (g.best == goal_.best) counted_ = std::min(counted_, value_of(g.best, x.expected) * 1.02);
+      rate(m);
+    }
+  }
+
+  double value() const { return best_.empty() ? infinity : best_.begin()->first; }
+
+  /// Rates the neighbours of the best mapping, then those of the best one of which they were not rated, and so on.
+  void refine(const meta::array<arrangement>& all) {
+    constexpr int usual[]{0, 1500, 12000, 100000};
+    const int most = r_.ratings > 0 ? r_.ratings : usual[r_.effort], until = out_.rated + most;
+    std::set<std::vector<int>> done;
+    const auto next = [&]() -> const rated_mix* {
+      int tried = 0;
+      for (const auto& [value, m] : best_)
+        if (!done.contains(key_of(m.is))) return &m;
+        else if (++tried == 8) break;
+      return nullptr;
+    };
+    for (const auto* now = next(); now && out_.rated < until; now = next()) {
+      const rated_mix m = *now;
+      done.insert(key_of(m.is));
+      const double before = value();
+      const neighbourhood near{all, p_.devices.size(), r_.wanted.words, goal_.best != objective::latency};
+      near.each(m.is, goal_.best == objective::throughput ? m.busiest : -1, [&](mixed other) {
+        if (out_.rated >= until) return true;
+        progress{goal_.seen_by, 0.4, 1}(1 - static_cast<double>(until - out_.rated) / most);
+        tidy(other);
+        rate(other);
+        return value() < before * (1 - 1e-6);  // which is the next one
+      });
+    }
+  }
+  /// Drops empty sections and joins those in one arrangement. Empties a mapping that computes something in a way that it
+  /// cannot be computed.
+  void tidy(mixed& m) const {
+    mixed out;
+    for (auto& part : m) {
+      if (part.first >= part.last) continue;
+      if (!out.empty() && out.back().by == part.by) out.back().last = part.last;
+      else out.push_back(part);
+    }
+    m = std::move(out);
+  }
+
+  /// The plan's figures of mapping m, if it is right, keeps to all limits, and was not rated before.
+  std::optional<prediction> rate(const mixed& m) {
+    const auto [it, is_new] = seen_.try_emplace(key_of(m), 0);
+    if (!is_new) return {};
+    if (progress{goal_.seen_by}.stopped()) throw stop_search();
+    ++out_.rated;
+    if (!in_order(m) || !allowed(m)) return {};
+    meta::array<arrangement> all;
+    meta::array<section> sections;
+    for (const auto& part : m) {
+      sections.push_back({all.size(), part.first, part.last});
+      all.push_back(part.by);
+    }
+    const auto written = mapping_of(p_, s_.cluster, all, sections);
+    if (written.devices.size() > goal_.max_devices) return {};
+    const auto found = rate_.rate(written.mapping.values());
+    if (!found.is_right() || !keeps(found.frame.expected, goal_) || exceeds(written.devices, found.frame)) return {};
+    const auto& e = found.frame.expected;
+    // Of mappings that are equally good, one with a shorter latency, fewer devices and fewer sections.
+    const double value = value_of(goal_.best, e) * (1 + 1e-6 * std::min(30.0, e.latency / (e.period + 1e-12))) *
+                         (1 + 1e-7 * (written.devices.size() + static_cast<double>(m.size())));
+    int busiest = -1;
+    for (int rank = 0; rank < written.devices.size(); ++rank)
+      if (found.frame.ranks[rank].busy() >= e.period * (1 - 1e-9)) busiest = written.devices[rank];
+    best_.emplace(value, rated_mix{m, e, busiest});
+    if (best_.size() > kept) best_.erase(std::prev(best_.end()));
+    return e;
+  }
+  static std::vector<int> key_of(const mixed& m) {
+    std::vector<int> out;
+    for (const auto& part : m) {
+      for (const int x : {part.first, part.last, part.by.word, part.by.down, part.by.across, part.by.exchange_every,
+                          part.by.devices.size(), part.by.shares.size()})
+        out.push_back(x);
+      for (const int x : part.by.devices) out.push_back(x);
+      for (const int x : part.by.shares) out.push_back(x);
+    }
+    return out;
+  }
+  bool in_order(const mixed& m) const {
+    if (!goal_.in_order) return true;
+    int last = -1;
+    for (const auto& part : m) {
+      int most = -1;
+      for (const int d : part.by.devices) {
+        if (d <= last) return false;
+        most = std::max(most, d);
+      }
+      last = most;
+    }
+    return true;
+  }
+  /// Whether inputs and outputs are where they have to be, and no layer is split that must not be.
+  bool allowed(const mixed& m) const {
+    for (const auto& part : m)
+      for (int l = 0; l < p_.cut_unit_of.size(); ++l) {
+        if (p_.cut_unit_of[l] < part.first || p_.cut_unit_of[l] >= part.last) continue;
+        const auto& layer = s_.net.layers[l];
+        const int host = p_.devices[part.by.devices[0]].host;
+        if (layer.is_input && goal_.input_at >= 0 && host != goal_.input_at) return false;
+        if (layer.is_output && goal_.output_at >= 0 && host != goal_.output_at) return false;
+        if (r_.whole_only.size() > 0 && r_.whole_only[l] && !part.by.is_whole()) return false;
+      }
+    return true;
+  }
+  /// Whether a rank or a board needs more memory than it may have.
+  bool exceeds(const meta::array<int>& devices, const cost::simulated& of) const {
+    std::vector<std::int64_t> on_host(static_cast<std::size_t>(s_.cluster.size()));
+    for (int r = 0; r < devices.size(); ++r) {
+      const auto& d = p_.devices[devices[r]];
+      const auto bytes = of.ranks[r].memory;
+      if (bytes > limits_[d.processor]) return true;
+      auto& all = on_host[static_cast<std::size_t>(d.host)];
+      if (!s_.cluster.processors[static_cast<std::size_t>(d.processor)].own_memory) all += bytes;
+      if (all > std::max(s_.cluster.hosts[d.host].memory, limits_[d.processor])) return true;
+    }
+    return false;
+  }
+
+  /// A value (value_of) below which no mapping can be.
+  double bound() const {
+    const double work = bound_of(p_, 200).whole() * (1 - 1e-9);
+    switch (goal_.best) {
+      case objective::throughput:
+      case objective::latency:
+        return work;
+      case objective::energy: {
+        double out = 0;
+        for (int k = 0; k < p_.cut_units; ++k) {
+          double least = infinity;
+          for (int d = 0; d < p_.devices.size(); ++d)
+            least = std::min(least, p_.devices[d].busy_watts * p_.time(d, k, k + 1));
+          out += least;
+        }
+        return out * (1 - 1e-9);
+      }
+      default: {
+        double out = 0;
+        for (int k = 0; k < p_.cut_units; ++k) {
+          auto least = std::numeric_limits<std::int64_t>::max();
+          for (const auto& c : p_.kinds) least = std::min(least, c.weights[k + 1] - c.weights[k]);
+          out += static_cast<double>(least);
+        }
+        return out / p_.devices.size();
+      }
+    }
+  }
+
+  const cost::setting& s_;
+  problem p_;
+  const cost::evaluator& rate_;
+  meta::view<graph::any_operator> operators_;
+  const mix_request& r_;
+  const goal& goal_;
+  const meta::array<std::int64_t> limits_;  ///< bytes, by processor
+  bool limited_ = false;
+  double counted_ = infinity;  ///< value of the best one found, as the search counts
+  std::multimap<double, rated_mix> best_;
+  std::map<std::vector<int>, char> seen_;
+  mix_result out_;
+};
+
+}  // namespace detail
+
+/// Stages of whole layers as a mix.
+inline mixed mix_of(const meta::array<stage>& stages) {
+  mixed out;
+  for (const auto& s : stages) {
+    mixed_section part;
+    part.first = s.first;
+    part.last = s.last;
+    part.by.devices.push_back(s.device);
+    out.push_back(part);
+  }
+  return out;
+}
+
+namespace detail {
+
+/// The mix with the fewest devices that is good enough compared with `best`, found by bisection.
+[[gnu::cold]] inline mix_result fewest(const cost::setting& s, const problem& p, const cost::evaluator& rate,
+                                       meta::view<graph::any_operator> operators, const mix_request& r, mix_result best) {
+  const auto devices_of = [](const mixed& m) {
+    std::uint64_t used = 0;
+    for (const auto& part : m)
+      for (const int d : part.by.devices) used |= std::uint64_t{1} << d;
+    return std::popcount(used);
+  };
+  const prediction wanted = best.expected;
+  auto fewer = r;
+  for (int few = 0; devices_of(best.sections) - few > 1 && !best.stopped;) {
+    fewer.wanted.aim.max_devices = (few + devices_of(best.sections)) / 2;
+    auto found = mixer(s, p, rate, operators, fewer).run({});
+    best.stopped = found.stopped;
+    if (!found.sections.empty() && good_enough(r.wanted, found.expected, wanted)) {
+      found.bound = best.bound;
+      best = std::move(found);
+    } else {
+      few = fewer.wanted.aim.max_devices;
+    }
+  }
+  return best;
+}
+
+}  // namespace detail
+
+/// The best mix that the search finds for problem p of setting s, whose ends are not tied. `rate` rates mappings in this
+/// setting; `known` is a mapping of whole layers to be better than, or empty.
+[[gnu::cold]] inline mix_result find_mix(const cost::setting& s, const problem& p, const cost::evaluator& rate,
+                                         meta::view<graph::any_operator> operators, const mix_request& r,
+                                         const mixed& known) {
+  auto out = detail::mixer(s, p, rate, operators, r).run(known);
+  const auto& aim = r.wanted.aim;
+  for (const auto best : {objective::throughput, objective::latency}) {  // what only just keeps to a limit is hard to find
+    auto nearest = r;
+    double& limit = best == objective::throughput ? nearest.wanted.aim.max_period : nearest.wanted.aim.max_latency;
+    if (!out.sections.empty() || out.stopped || limit == infinity) continue;
+    limit = infinity;
+    nearest.wanted.aim.best = best;
+    const auto found = detail::mixer(s, p, rate, operators, nearest).run({});
+    if (!found.sections.empty() && keeps(found.expected, aim))
+      out = detail::mixer(s, p, rate, operators, r).run(found.sections);
+  }
+  if (out.sections.empty() || r.wanted.percent < 0) return out;
+  return detail::fewest(s, p, rate, operators, r, std::move(out));
+}
+
+}  // namespace dice::partition

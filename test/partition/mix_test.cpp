@@ -1,0 +1,188 @@
+// The search for mixes against an enumeration of all mappings of its catalogue.
+#include "dice/partition/mix.hpp"
+
+#include "../seeds.hpp"
+#include "random_mixes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace dice;
+using namespace dice::partition;
+
+/// A request with an objective, and sometimes limits, kinds of splits or layers that must be whole.
+struct drawn_request {
+  mix_request is;
+  std::vector<char> whole_only;
+};
+void draw_request(drawn_request& to, const test::random_mixing& on, std::mt19937& draw) {
+  const auto below = [&](int n) { return static_cast<int>(draw() % static_cast<unsigned>(n)); };
+  auto& r = to.is;
+  r.wanted.aim.best = static_cast<objective>(below(4));
+  if (below(3)) {  // some kinds only, so that all mappings can be tried
+    r.wanted.words = 0;
+    for (int i = 0; i < 2; ++i) r.wanted.words |= bit_of_kind(kind_words[static_cast<std::size_t>(below(6))]);
+  }
+  if (below(4) == 0) r.wanted.aim.in_order = true;
+  const int hosts = on.on().cluster.size();
+  if (below(4) == 0) r.wanted.aim.input_at = below(hosts);
+  if (below(5) == 0) r.wanted.aim.output_at = below(hosts);
+  if (below(6) == 0) r.wanted.aim.max_devices = 1 + below(hosts);
+  if (below(3) == 0) {
+    to.whole_only.resize(static_cast<std::size_t>(on.network().size()));
+    for (auto& w : to.whole_only) w = below(3) == 0;
+    r.whole_only = {to.whole_only.data(), to.whole_only.size()};
+  }
+  const auto alone = find_best(on.on(), request{});
+  if (!alone.empty() && below(3) == 0) r.wanted.aim.max_period = alone.expected.period * (0.7 + 0.1 * below(9));
+  if (!alone.empty() && below(3) == 0) r.wanted.aim.max_latency = alone.expected.latency * (0.5 + 0.1 * below(9));
+}
+
+catalogue_request catalogue_request_of(const mix_request& r) {
+  const auto& aim = r.wanted.aim;
+  return {.words = r.wanted.words,
+          .effort = r.effort,
+          .replicas = aim.best != objective::latency || aim.max_period < infinity,
+          .input_at = aim.input_at,
+          .output_at = aim.output_at};
+}
+
+/// A mix that was found has the figures of its plan and keeps to the request.
+void expect_right(const test::random_mixing& on, const mix_request& r, const mix_result& found, const std::string& about) {
+  if (found.sections.empty()) return;
+  const auto p = on.problem();
+  const auto& aim = r.wanted.aim;
+  meta::array<arrangement> all;
+  meta::array<section> sections;
+  int last = -1;
+  for (const auto& part : found.sections) {
+    sections.push_back({all.size(), part.first, part.last});
+    all.push_back(part.by);
+    EXPECT_TRUE(part.by.is_whole() || r.wanted.words >> part.by.word & 1) << about;
+    for (int l = 0; l < on.network().size(); ++l) {
+      if (p.cut_unit_of[l] < part.first || p.cut_unit_of[l] >= part.last) continue;
+      const auto& layer = on.on().net.layers[l];
+      const bool at_end = (layer.is_input && aim.input_at >= 0) || (layer.is_output && aim.output_at >= 0);
+      EXPECT_FALSE(r.whole_only.size() > 0 && r.whole_only[l] && !part.by.is_whole()) << about;
+      EXPECT_TRUE(!at_end || p.devices[part.by.devices[0]].host == (layer.is_input ? aim.input_at : aim.output_at)) << about;
+    }
+    EXPECT_TRUE(!aim.in_order || *std::min_element(part.by.devices.begin(), part.by.devices.end()) > last) << about;
+    last = *std::max_element(part.by.devices.begin(), part.by.devices.end());
+  }
+  const auto m = mapping_of(p, on.on().cluster, all, sections);
+  const auto rated = on.evaluator().rate(m.mapping.values());
+  ASSERT_TRUE(rated.is_right()) << about;
+  EXPECT_EQ(rated.frame.expected.period, found.expected.period) << about;
+  EXPECT_EQ(rated.frame.expected.latency, found.expected.latency) << about;
+  EXPECT_EQ(rated.frame.expected.energy, found.expected.energy) << about;
+  EXPECT_EQ(rated.frame.expected.memory, found.expected.memory) << about;
+  EXPECT_TRUE(keeps(found.expected, aim)) << about;
+  EXPECT_LE(m.devices.size(), aim.max_devices) << about;
+  for (int rank = 0; rank < m.devices.size(); ++rank)
+    EXPECT_LE(rated.frame.ranks[rank].memory, p.devices[m.devices[rank]].memory_limit) << about;
+}
+
+TEST(Mix, IsTheBestOfItsCatalogue) {
+  int compared = 0, none = 0;
+  for (const unsigned seed : test::seeds(test::plans(150), {})) {
+    std::mt19937 draw(seed);
+    const test::random_mixing on(seed, 3 + static_cast<int>(draw() % 6), 1 + static_cast<int>(draw() % 3));
+    drawn_request r;
+    draw_request(r, on, draw);
+    const auto p = on.problem();
+    const auto all = catalogue_of(p, catalogue_request_of(r.is));
+    double mappings = 1;
+    for (int k = 0; k < p.cut_units; ++k) mappings *= all.size();
+    if (mappings > 20000) continue;  // all are rated
+    const auto wanted = test::best_of_catalogue(on, r.is, all);
+    const auto found = find_mix(on.on(), p, on.evaluator(), on.operators(), r.is, {});
+    ++compared;
+    const auto about = [&] {
+      return "seed " + std::to_string(seed) + ", objective " + std::to_string(static_cast<int>(r.is.wanted.aim.best));
+    };
+    expect_right(on, r.is, found, about());
+    if (wanted.value == infinity) {  // shares that the catalogue lacks may keep to a limit
+      ++none;
+      continue;
+    }
+    if (found.sections.empty()) {
+      ADD_FAILURE() << about() << ": nothing was found";
+      continue;
+    }
+    const double value = value_of(r.is.wanted.aim.best, found.expected);
+    EXPECT_TRUE(found.exact) << about();
+    EXPECT_LE(value, wanted.value * (1 + 3e-5)) << about();  // of nearly equal ones, that with the shorter latency
+    EXPECT_LE(found.bound, wanted.value * (1 + 1e-9)) << about() << ": the bound";
+  }
+  EXPECT_GT(compared - none, 5) << none << " without a mapping";
+}
+
+/// A search that is stopped has the best mapping so far.
+TEST(Mix, CanBeStopped) {
+  const test::random_mixing on(3, 8, 3);
+  const auto p = on.problem();
+  int told = 0, left = 0;
+  struct both {
+    int &told, &left;
+  } counts{told, left};
+  watch seen{[](void* with, double part) {
+               ++static_cast<both*>(with)->told;
+               EXPECT_TRUE(part >= 0 && part <= 1) << part;
+             },
+             &counts, [](void* with) { return --static_cast<both*>(with)->left < 0; }};
+  mix_request r;
+  r.few = 0;
+  r.wanted.aim.seen_by = &seen;
+  left = 1 << 30;
+  const auto whole = find_mix(on.on(), p, on.evaluator(), on.operators(), r, {});
+  EXPECT_FALSE(whole.stopped);
+  EXPECT_GT(told, 10);
+  double last = infinity;
+  for (const int most : {0, 40, 400, 1200}) {
+    left = most;
+    const auto some = find_mix(on.on(), p, on.evaluator(), on.operators(), r, {});
+    EXPECT_TRUE(some.stopped) << most;
+    EXPECT_LE(some.rated, most);
+    const double value = some.sections.empty() ? infinity : some.expected.period;
+    EXPECT_LE(value, last) << most;
+    EXPECT_GE(value, whole.expected.period) << most;
+    expect_right(on, r, some, "stopped after " + std::to_string(most));
+    last = value;
+  }
+  EXPECT_LT(last, infinity);
+}
+
+/// Of mappings that are within some percent of the best, one with fewer devices.
+TEST(Mix, UsesTheFewestDevicesThatAreGoodEnough) {
+  int fewer = 0;
+  for (unsigned seed = 0; seed < 6; ++seed) {
+    const test::random_mixing on(seed, 7, 3);
+    const auto p = on.problem();
+    const auto devices = [&](const mix_result& of) {
+      std::set<int> out;
+      for (const auto& part : of.sections) out.insert(part.by.devices.begin(), part.by.devices.end());
+      return out.size();
+    };
+    mix_request r;
+    const auto best = find_mix(on.on(), p, on.evaluator(), on.operators(), r, {});
+    if (best.sections.empty()) continue;  // too little memory
+    for (const double percent : {0.0, 30.0, 100.0}) {
+      r.wanted.percent = percent;
+      const auto found = find_mix(on.on(), p, on.evaluator(), on.operators(), r, {});
+      EXPECT_TRUE(good_enough(r.wanted, found.expected, best.expected)) << seed << " " << percent;
+      EXPECT_LE(devices(found), devices(best)) << seed;
+      EXPECT_TRUE(percent < 100 || devices(found) == 1) << seed;
+      fewer += devices(found) < devices(best);
+    }
+  }
+  EXPECT_GT(fewer, 2);
+}
+
+}  // namespace
