@@ -89,6 +89,17 @@ class Lab(bed.Bed):
 
     def foretold(self, network, hosts, texts):
         """[(latency, ms of each rank's computing and messages, in turn)] for mappings whose ranks have `hosts` in order."""
+        said = bed.call([self.work / f"build/{network}_any", "--foretell"], input="\n".join([*self.figures(network, hosts), *texts]) + "\n")
+        return [(numbers[0], numbers[1:]) for numbers in ([*map(float, line.split())] for line in said.splitlines())]
+
+    def candidates(self, network, hosts, objective):
+        """[{what, latency_ms, fps, hosts, text}]: the mapping that --search finds for these hosts, and others to compare."""
+        said = bed.call([self.work / f"build/{network}_any", "--find", objective], input="\n".join(self.figures(network, hosts)) + "\n")
+        return [{"what": what, "latency_ms": float(ms), "fps": float(fps), "hosts": on.split(","), "text": text}
+                for what, ms, fps, on, text in (line.split("\t") for line in said.splitlines())]
+
+    def figures(self, network, hosts):
+        """What foretell_mappings.cpp reads of hosts."""
         times, links = self.measured(network, hosts)
         alike, shares = self.alike(), dict(zip((f"h{k + 1}" for k in range(len(self.up_as[0]))), self.up_as[0]))
         about = {unit["host"]: unit for unit in links["units"]}
@@ -105,8 +116,7 @@ class Lab(bed.Bed):
                 first, second = alike[shares[a]], alike[shares[b]]
                 link = between[frozenset(first if first == second else (first[0], second[0]))]
                 lines.append("{us} {mbit_per_s}".format(**link))
-        said = bed.call([self.work / f"build/{network}_any", "--foretell"], input="\n".join([*lines, *texts]) + "\n")
-        return [(numbers[0], numbers[1:]) for numbers in ([*map(float, line.split())] for line in said.splitlines())]
+        return lines
 
 
 def mean(values):
