@@ -13,13 +13,14 @@ dice is installed and used by a separate project (project/), with g++ and, if in
   rows         914 layers by rows on 4 ranks
   gpu          digits with a GPU rank; left out where there is no CUDA
   best_mapping a search for DenseNet-121 on 8 devices of three kinds, beyond the same program with what it finds written by hand
+  mixes        a search for a mix of stages, splits and replicas of VGG-19 on four hosts, in the same way
   library      dice's library, in a new build folder, by all cores
   changed      one layer of digits goes to the other rank: cmake --build, and a run on 2 ranks by mpirun
   mapping      the same run without a compiler, by --mapping
   program      the size of digits without symbols and without other mappings (DICE_FIXED_MAPPING), and how many shared libraries it
                loads
 
-For the first nine a single compiler process is measured, with the library compiled before: its user seconds (it has one
+For the first ten a single compiler process is measured, with the library compiled before: its user seconds (it has one
 thread, so this is its time on a core of its own) and its peak memory. For the next three it is the wall time of the whole
 command. Figures are the minimum of the rounds.
 
@@ -55,6 +56,7 @@ MOVED = [("digits::pool2>>", "digits::relu2>>"), ("digits::conv3,", "digits::poo
 MAPPING = "mapping<dev<0>, layers<range<picture, relu2>>, dev<1>, layers<range<pool2, scores>>>"  # the same as text
 ON_GPU = [("dice::dev<0, dice::cpu>", "dice::dev<0, dice::gpu>")]
 SEARCH = ("densenet121", "8 of three kinds, messages", "throughput")
+MIXES = ("vgg19", searches.MIXES, "latency")
 PROGRAM = """#include <dice/dice.hpp>
 #include "HEADER.hpp"
 using whole = HEADER::network;
@@ -126,6 +128,7 @@ class Side:
             self.options += ["-G", "Ninja"]
         self.commands = {}
         self.failed = {}
+        self.found = {}  # by what best_mapping finds: the mapping
 
     def configure(self):
         call(["cmake", "-S", self.root, "-B", self.build, *self.options, "-DDICE_BUILD_TESTS=OFF", "-DDICE_BUILD_EXAMPLES=OFF",
@@ -172,14 +175,14 @@ class Side:
         figures = {"user_seconds": usage.ru_utime, "cpu_seconds": usage.ru_utime + usage.ru_stime, "peak_mib": usage.ru_maxrss / 1024}
         return figures if only_check else {**figures, "object_mib": result.stat().st_size / 2**20}
 
-    def search(self):
+    def search(self, what=SEARCH):
         """What best_mapping costs beyond its result written by hand."""
-        network, cluster, objective = SEARCH
+        network, cluster, objective = what
         checked = [*self.commands["digits"], f"-I{self.networks}"]
-        if not hasattr(self, "found"):
-            self.found = searches.found_mappings(checked, network, cluster, self.folder)[searches.OBJECTIVES.index(objective)]
+        if what not in self.found:
+            self.found[what] = searches.found_mappings(checked, network, cluster, self.folder)[searches.OBJECTIVES.index(objective)]
         hand, found = (self.compile(searches.source(network, cluster, plan), only_check=True)
-                       for plan in (self.found, f"best_mapping<whole, lab, {objective}>"))
+                       for plan in (self.found[what], searches.request(cluster, objective)))
         return {"user_seconds": found["user_seconds"] - hand["user_seconds"], "by_hand_user_seconds": hand["user_seconds"],
                 "peak_mib": found["peak_mib"]}
 
@@ -229,6 +232,7 @@ CASES = {
     "rows": lambda side: side.split("net", 4),
     "gpu": lambda side: side.compile(replaced((DIGITS / "digits.cpp").read_text(), ON_GPU), "gpu_gpu") if "gpu_gpu" in side.commands else None,
     "best_mapping": Side.search,
+    "mixes": lambda side: side.search(MIXES),
     "changed": Side.change,
     "mapping": Side.remap,
     "program": Side.program,
@@ -333,7 +337,7 @@ def main():
     networks.mkdir(parents=True, exist_ok=True)
     call([onnx2hpp, "-q", "-o", networks, DIGITS / "digits.onnx"])
     for network in ("vgg19", "densenet121"):
-        if network in cases or f"{network}_rows" in cases or network == SEARCH[0] and "best_mapping" in cases:
+        if network in cases or f"{network}_rows" in cases or (network, True) in ((SEARCH[0], "best_mapping" in cases), (MIXES[0], "mixes" in cases)):
             searches.make_header(onnx2hpp, network, networks)
     make_network.write(LAYERS, 8, networks)
 
