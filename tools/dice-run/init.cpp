@@ -187,7 +187,7 @@ std::string plan_text(const std::string& name, const std::string& network) {
   return fmt::format(
       R"(// The plan of the deployment {0}: who computes which layers. dice's docs/partitioning.md has other objectives
 // than dice::throughput, limits, and constraints: dice::input_at<"HOST"> for the host with the camera, dice::output_at<"HOST">,
-// dice::fewest_devices<5>. docs/dsl.md says how mappings are written by hand.
+// dice::fewest_devices<5>, dice::whole_layers to split no layers. docs/dsl.md says how mappings are written by hand.
 #pragma once
 
 #include <dice/dice.hpp>

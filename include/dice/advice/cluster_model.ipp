@@ -11,6 +11,7 @@
 #include "dice/advice/search_progress.hpp"
 #include "dice/advice/search_request.hpp"
 #include "dice/files/interrupts.hpp"
+#include "dice/partition/catalogue.hpp"
 #include "dice/partition/find.hpp"
 #include "dice/partition/mix.hpp"
 
@@ -297,7 +298,8 @@ class stoppable {
 [[gnu::cold]] DICE_API std::string searched_text(const cluster_model& f, const runtime::program& p, std::string_view text) {
   auto r = detail::request_of_text(text, f.setting.cluster, p);
   if (r.wanted.aim.best == partition::objective::energy) detail::require_watts(f);
-  if (r.wanted.whole || !p.tables) return detail::searched_stages(f, p, r);
+  const bool many = cost::problem_of(f.setting).devices.size() > partition::most_devices;
+  if (r.wanted.whole || many || !p.tables) return detail::searched_stages(f, p, r);
   if (r.measured > 0 && !p.remap)
     throw std::runtime_error(
         "--search: measured needs a program that accepts other mappings (--mapping); this one has the kernels of one kind "

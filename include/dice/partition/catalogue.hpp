@@ -17,6 +17,9 @@ namespace dice::partition {
 
 using cost::arrangement;
 
+/// The search numbers devices by the bits of 64.
+inline constexpr int most_devices = 64;
+
 /// Which arrangements a catalogue has.
 struct catalogue_request {
   unsigned words = ~0u;               ///< bits by number in placement::work_words; whole layers always belong
@@ -42,7 +45,7 @@ class device_sets {
     if (r.effort >= 3 && n <= 7) add_all();
     // The fastest ones.
     for (int count = n; count >= 2; --count)
-      if (r.effort > 0 || count == n || (count & (count - 1)) == 0) add_window(order_, 0, count);
+      if (count == n || is_usual(count, r.effort)) add_window(order_, 0, count);
     for (const int host : {r.input_at, r.output_at})
       if (host >= 0) add_with(host);
     if (r.effort >= 1) {
@@ -56,6 +59,11 @@ class device_sets {
   constexpr double speed(int device) const { return speed_[device]; }
 
  private:
+  /// Whether there is a set of the `count` fastest devices: for each number of few devices, fewer for many.
+  static constexpr bool is_usual(int count, int effort) {
+    const bool power = (count & (count - 1)) == 0, half = count % 3 == 0 && (count / 3 & (count / 3 - 1)) == 0;
+    return effort == 0 ? power : effort > 1 || count <= 8 || power || half;
+  }
   constexpr void add(const meta::array<int>& any_order) {
     if (any_order.size() < 2) return;
     meta::array<int> of;

@@ -107,13 +107,14 @@ class mixer {
   static constexpr std::size_t kept = 64;  // mappings
 
   void search(const mixed& known) {
+    if (!known.empty()) rate(known);
+    if (p_.devices.size() > most_devices) return;
     const bool frames = goal_.best != objective::latency || goal_.max_period < infinity;
     catalogue_request c{.words = r_.wanted.words,
                         .effort = r_.effort,
                         .replicas = frames,
                         .input_at = goal_.input_at,
                         .output_at = goal_.output_at};
-    if (!known.empty()) rate(known);
     const auto borders = borders_of();
     out_.catalogue = catalogue_of(p_, c);
     const auto& all = out_.catalogue;
@@ -135,6 +136,7 @@ class mixer {
     }
     refine(all);
   }
+  /// Cuts before which the arrangement may change.
   meta::array<char> borders_of() const {
     constexpr int most[]{0, 40, 120, std::numeric_limits<int>::max()};
     return spread_borders(p_, most[r_.effort]);
@@ -223,8 +225,7 @@ class mixer {
     for (const auto& x : found.solutions(16)) {
       mixed m;
       for (const auto& part : x.sections) m.push_back({all[part.arrangement], part.first, part.last});
-      if (g.best == goal_.best) counted_ = std::min(counted_, value_of(g.best, x.expected) * 1.02);
-      rate(m);
+      if (rate(m) && g.best == goal_.best) counted_ = std::min(counted_, value_of(g.best, x.expected) * 1.02);
     }
   }
 
@@ -256,8 +257,7 @@ class mixer {
       });
     }
   }
-  /// Drops empty sections and joins those in one arrangement. Empties a mapping that computes something in a way that it
-  /// cannot be computed.
+  /// Drops empty sections and joins those in one arrangement.
   void tidy(mixed& m) const {
     mixed out;
     for (auto& part : m) {

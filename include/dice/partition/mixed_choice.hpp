@@ -36,6 +36,8 @@ namespace dice::partition::detail {
 
 /// The parts of layers that a search at compile time plans: the compiler takes about 0.4 ms for each (g++ 12).
 inline constexpr int most_parts = 1500;
+/// With more devices there are too many arrangements for a compiler.
+inline constexpr int most_devices_when_compiled = 12;
 /// Cuts before which the arrangement may change at compile time.
 inline constexpr int most_borders = 20;
 
@@ -81,6 +83,7 @@ template <class Net, class Cluster> constexpr auto choose_mix(const request& r, 
   const auto& s = cost::setting_of<Net, Cluster>;
   const meta::view<graph::any_operator> operators{schedule::detail::operators_of<Net>.data(), Net::size};
   problem p = cost::problem_of(s);
+  if (p.devices.size() > most_devices_when_compiled) return out;
   const auto limits = limits_of(s.cluster, r.memory);
   for (auto& d : p.devices) d.memory_limit = limits[d.processor];
   const goal& g = r.aim;
