@@ -41,6 +41,7 @@ void draw_request(drawn_request& to, const test::random_mixing& on, std::mt19937
     r.whole_only = {to.whole_only.data(), to.whole_only.size()};
   }
   const auto alone = find_best(on.on(), request{});
+  if (!alone.empty() && below(3) == 0) r.wanted.memory = alone.expected.memory * (6 + below(5)) / 10;
   if (!alone.empty() && below(3) == 0) r.wanted.aim.max_period = alone.expected.period * (0.7 + 0.1 * below(9));
   if (!alone.empty() && below(3) == 0) r.wanted.aim.max_latency = alone.expected.latency * (0.5 + 0.1 * below(9));
 }
@@ -86,7 +87,7 @@ void expect_right(const test::random_mixing& on, const mix_request& r, const mix
   EXPECT_TRUE(keeps(found.expected, aim)) << about;
   EXPECT_LE(m.devices.size(), aim.max_devices) << about;
   for (int rank = 0; rank < m.devices.size(); ++rank)
-    EXPECT_LE(rated.frame.ranks[rank].memory, p.devices[m.devices[rank]].memory_limit) << about;
+    EXPECT_LE(rated.frame.ranks[rank].memory, std::min(p.devices[m.devices[rank]].memory_limit, r.wanted.memory)) << about;
 }
 
 TEST(Mix, IsTheBestOfItsCatalogue) {
@@ -118,10 +119,35 @@ TEST(Mix, IsTheBestOfItsCatalogue) {
     }
     const double value = value_of(r.is.wanted.aim.best, found.expected);
     EXPECT_TRUE(found.exact) << about();
+    EXPECT_GE(found.mappings, wanted.mappings) << about();
+    EXPECT_GE(found.rated, found.mappings) << about();
     EXPECT_LE(value, wanted.value * (1 + 3e-5)) << about();  // of nearly equal ones, that with the shorter latency
     EXPECT_LE(found.bound, wanted.value * (1 + 1e-9)) << about() << ": the bound";
   }
   EXPECT_GT(compared - none, 5) << none << " without a mapping";
+}
+
+/// What is found keeps to the request where not all mappings are rated, too.
+TEST(Mix, KeepsToItsRequest) {
+  int found_some = 0;
+  for (const unsigned seed : test::seeds(test::plans(80), {})) {
+    std::mt19937 draw(seed + 5);
+    const test::random_mixing on(seed, 9 + static_cast<int>(draw() % 6), 2 + static_cast<int>(draw() % 2));
+    drawn_request r;
+    draw_request(r, on, draw);
+    if (seed % 2) r.is.wanted.words = ~0u;
+    if (seed % 2 && r.whole_only.empty()) {
+      r.whole_only.assign(static_cast<std::size_t>(on.network().size()), 0);
+      for (std::size_t l = 0; l < r.whole_only.size(); l += 3) r.whole_only[l] = 1;
+      r.is.whole_only = {r.whole_only.data(), r.whole_only.size()};
+    }
+    r.is.few = 0;
+    r.is.ratings = 200;
+    const auto found = find_mix(on.on(), on.problem(), on.evaluator(), on.operators(), r.is, {});
+    found_some += !found.sections.empty();
+    expect_right(on, r.is, found, "seed " + std::to_string(seed));
+  }
+  EXPECT_GT(found_some, 20);
 }
 
 /// A search that is stopped has the best mapping so far.

@@ -39,7 +39,7 @@ class random_mixing {
         return algorithm::choose<algorithm::method(algorithm::backend_of(platform::unit{}))>(op, view_.operands(l),
                                                                                              net_.shape(l));
       }));
-    const bool alike = below(3) == 0, handles = below(2), scarce = below(4) == 0;
+    const bool alike = below(3) == 0, handles = below(2), scarce = below(2);
     std::int64_t weights = 0;
     for (const auto& l : net_.layers) weights += l.parameter_bytes + l.output.bytes();
     for (int h = 0; h < hosts; ++h) {
@@ -53,7 +53,7 @@ class random_mixing {
         p.idle_watts = below(3);
         p.busy_watts = p.idle_watts + 1 + below(5);
         p.has_watts = true;
-        p.memory = scarce ? weights / 2 + below(static_cast<int>(weights)) : std::int64_t{1} << 30;
+        p.memory = scarce ? weights / 3 + below(static_cast<int>(weights)) : std::int64_t{1} << 30;
         if (handles) {
           p.sending = {(1 + below(9)) * 1e8, below(3) * 1e-6};
           p.receiving = {(1 + below(9)) * 1e8, below(3) * 1e-6};
@@ -125,7 +125,7 @@ class random_mixing {
 struct best_of_all {
   double value = cost::infinity;
   cost::prediction expected{};
-  int mappings = 0;
+  int mappings = 0;  ///< that are right, whether or not they keep to the limits
 };
 inline best_of_all best_of_catalogue(const random_mixing& on, const partition::mix_request& r,
                                      const meta::array<cost::arrangement>& all) {
@@ -147,7 +147,6 @@ inline best_of_all best_of_catalogue(const random_mixing& on, const partition::m
   meta::array<cost::section> sections;
   std::function<void(int)> extend = [&](int unit) {
     if (unit == p.cut_units) {
-      ++out.mappings;
       const auto m = partition::mapping_of(p, on.on().cluster, all, sections);
       if (m.devices.size() > aim.max_devices) return;
       for (int s = 1; aim.in_order && s < sections.size(); ++s)
@@ -156,6 +155,7 @@ inline best_of_all best_of_catalogue(const random_mixing& on, const partition::m
             if (a >= b) return;
       const auto found = on.evaluator().rate(m.mapping.values());
       if (!found.is_right()) return;
+      ++out.mappings;
       for (int rank = 0; rank < m.devices.size(); ++rank)  // each host has one processor
         if (found.frame.ranks[rank].memory > std::min(p.devices[m.devices[rank]].memory_limit, r.wanted.memory)) return;
       const auto& e = found.frame.expected;
