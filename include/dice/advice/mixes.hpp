@@ -120,7 +120,8 @@ namespace detail {
   const double gap = o == partition::objective::throughput ? 1 - found.bound / value : value / found.bound - 1;
   return "No mapping on these devices can have " +
          std::string(o == partition::objective::throughput ? "more than " : "less than ") + figure_text(o, least) +
-         ": this one is within " + text::number_text(std::max(gap, 0.0) * 100, "%.3g %%") + " of that.\n";
+         (gap < 1e-6 ? ": none is better than this one.\n"
+                     : ": this one is within " + text::number_text(gap * 100, "%.3g %%") + " of that.\n");
 }
 
 /// What each rank of a mix takes.

@@ -128,23 +128,25 @@ template <class Operators = meta::view<graph::any_operator>> class arranged_netw
   }
   /// Finds the tensors that cross each cut.
   constexpr void find_live() {
-    meta::array<flow> entries;  // tensor, and the cuts from + 1 … to, in a flow's members
-    meta::array<int> tensors;
+    struct crossing {
+      int tensor = 0, first = 0, end = 0, times = 0;  // of cuts first + 1 … end
+      constexpr bool is_at(int cut) const { return first < cut && cut <= end; }
+    };
+    meta::array<crossing> all;
     schedule::each_crossing(on_.net, {p_.cut_unit_of.data(), static_cast<std::size_t>(p_.cut_unit_of.size())},
                             [&](int t, int first, int end, int times) {
-                              tensors.push_back(t);
-                              entries.push_back({first, end, times});
+                              all.push_back({t, first, end, times});
                             });
     first_live_ = meta::array<int>(p_.cut_units + 2);
     meta::array<int> count(on_.net.size());
     for (int k = 1; k < p_.cut_units; ++k) {
       first_live_[k] = live_.size();
-      for (int i = 0; i < entries.size(); ++i)
-        if (entries[i].from < k && k <= entries[i].to) count[tensors[i]] += static_cast<int>(entries[i].bytes);
-      for (int i = 0; i < entries.size(); ++i)
-        if (entries[i].from < k && k <= entries[i].to && count[tensors[i]] > 0) live_.push_back(tensors[i]);
-      for (int i = 0; i < entries.size(); ++i)
-        if (entries[i].from < k && k <= entries[i].to) count[tensors[i]] = 0;
+      for (const auto& c : all)
+        if (c.is_at(k)) count[c.tensor] += c.times;
+      for (const auto& c : all)
+        if (c.is_at(k) && count[c.tensor] > 0) live_.push_back(c.tensor);
+      for (const auto& c : all)
+        if (c.is_at(k)) count[c.tensor] = 0;
     }
     first_live_[p_.cut_units] = first_live_[p_.cut_units + 1] = live_.size();
   }
@@ -260,7 +262,7 @@ template <class Operators = meta::view<graph::any_operator>> class arranged_netw
     for (const int l : layers_in(k)) {
       const auto& layer = on_.net.layers[l];
       const auto& p = out.parts[out.first[l] + i];
-      const double f = part_of_work(p, layer, algorithms[l].tile);
+      const double f = part_of_work(p, l, algorithms[l].tile);
       whole += seconds[l];
       part += seconds[l] * f;
       const auto of =
@@ -278,6 +280,7 @@ template <class Operators = meta::view<graph::any_operator>> class arranged_netw
           static_cast<std::int64_t>(static_cast<double>(out.weights[k * n + i]) * weights / all_weights);
     out.live[k * n + i] = static_cast<std::int64_t>(static_cast<double>(c.live[k]) * std::min(1.0, tensors * 1.2));
   }
+  /// Finds how early borders are computed, as schedule/borders.hpp divides parts: in whole tiles.
   constexpr void find_leads(int a) {
     const auto& by = all_[a];
     auto& c = costs_[a];
@@ -304,20 +307,19 @@ template <class Operators = meta::view<graph::any_operator>> class arranged_netw
       }
     }
   }
+  /// The share of the input channels that a part of sums has.
   constexpr double depth_fraction(const parts::planned& p, int l) const {
     const auto& layer = on_.net.layers[l];
     const auto depth = on_.net.layers[on_.net.into(l)[0].from].output[layer.depth_axis];
     return static_cast<double>(p.to - p.from) / static_cast<double>(depth);
   }
-  /// The share of a layer's work that a part of it has: see detail::work_fraction.
-  constexpr double part_of_work(const parts::planned& p, const graph::layer_info& layer,
-                                const std::array<std::int8_t, 2>& tile) const {
-    double out = static_cast<double>(tensor::elements(p.box, layer.output)) / static_cast<double>(layer.output.elements());
-    if (p.to > 0) {
-      const auto& of = on_.net.layers[on_.net.into(static_cast<int>(&layer - on_.net.layers.data()))[0].from].output;
-      return static_cast<double>(p.to - p.from) / static_cast<double>(of[layer.depth_axis]);
-    }
-    for (int k = 0; k < 2 && layer.output.rank == 4; ++k) out *= detail::tile_excess(tile[k], p.box, layer.output, k);
+  /// The share of the work of layer l that a part of it has: see detail::work_fraction. Parts of sums have all of the
+  /// result.
+  constexpr double part_of_work(const parts::planned& p, int l, const std::array<std::int8_t, 2>& tile) const {
+    if (p.to > 0) return depth_fraction(p, l);
+    const auto& of = on_.net.layers[l].output;
+    double out = static_cast<double>(tensor::elements(p.box, of)) / static_cast<double>(of.elements());
+    for (int k = 0; k < 2 && of.rank == 4; ++k) out *= detail::tile_excess(tile[k], p.box, of, k);
     return out;
   }
 

@@ -28,20 +28,39 @@ struct rank_memory {
   std::int64_t counted = 0, planned = 0;
 };
 
+/// Adds up what ranks need on each host, in the order of the ranks. Processors without their own memory share their board's.
+class board_memory {
+ public:
+  constexpr explicit board_memory(const platform::cluster_view& cluster) : cluster_(cluster), on_host_(cluster.size()) {}
+
+  /// Adds a rank on `processor` that may have `limit` bytes, and its board's. Returns by how many bytes one of them is
+  /// exceeded; 0 or less: none is.
+  constexpr std::int64_t add(int processor, std::int64_t bytes, std::int64_t limit) {
+    const auto at = static_cast<std::size_t>(processor);
+    const int host = cluster_.host_of[at];
+    auto& all = on_host_[host];
+    if (!cluster_.processors[at].own_memory) all += bytes;
+    return std::max(bytes - limit, all - std::max(cluster_.hosts[static_cast<std::size_t>(host)].memory, limit));
+  }
+
+ private:
+  const platform::cluster_view& cluster_;
+  meta::array<std::int64_t> on_host_;
+};
+
 /// Tightens `counted`, the search's limits by processor, by the bytes by which the ranks' plan exceeds `limits` or the
 /// memory of a board, so that this mapping is not found again. Returns false if the plan keeps within them.
 constexpr bool tighten(std::span<std::int64_t> counted, std::span<const std::int64_t> limits,
                        const platform::cluster_view& cluster, const goal& g, const meta::array<rank_memory>& ranks) {
-  meta::array<std::int64_t> before, on_host(cluster.size());
+  meta::array<std::int64_t> before;
+  board_memory boards(cluster);
   for (const auto bytes : counted) before.push_back(bytes);
   bool any = false;
   for (const auto& r : ranks) {
     const int processor = r.processor;
     const int at = cluster.host_of[processor];
     const auto& host = cluster.hosts[at];
-    // Processors without their own memory share their board's.
-    if (!cluster.processors[processor].own_memory) on_host[at] += r.planned;
-    const auto excess = std::max(r.planned - limits[processor], on_host[at] - std::max(host.memory, limits[processor]));
+    const auto excess = boards.add(processor, r.planned, limits[processor]);
     if (excess <= 0) continue;
     any = true;
     for (int h = 0; h < cluster.size(); ++h) {  // hosts of one kind are interchangeable

@@ -10,6 +10,7 @@
 #include "dice/graph/any_operator.hpp"
 #include "dice/meta/array.hpp"
 #include "dice/partition/catalogue.hpp"
+#include "dice/partition/feasible.hpp"
 #include "dice/partition/find.hpp"
 #include "dice/partition/goal.hpp"
 #include "dice/partition/neighbours.hpp"
@@ -335,16 +336,13 @@ class mixer {
   }
   /// Whether a rank or a board needs more memory than it may have.
   bool exceeds(const meta::array<int>& devices, const cost::simulated& of) const {
-    std::vector<std::int64_t> on_host(static_cast<std::size_t>(s_.cluster.size()));
+    board_memory boards(s_.cluster);
+    bool any = false;
     for (int r = 0; r < devices.size(); ++r) {
-      const auto& d = p_.devices[devices[r]];
-      const auto bytes = of.ranks[r].memory;
-      if (bytes > limits_[d.processor]) return true;
-      auto& all = on_host[static_cast<std::size_t>(d.host)];
-      if (!s_.cluster.processors[static_cast<std::size_t>(d.processor)].own_memory) all += bytes;
-      if (all > std::max(s_.cluster.hosts[d.host].memory, limits_[d.processor])) return true;
+      const int processor = p_.devices[devices[r]].processor;
+      any = boards.add(processor, of.ranks[r].memory, limits_[processor]) > 0 || any;
     }
-    return false;
+    return any;
   }
 
   /// A value (value_of) below which no mapping can be.

@@ -11,6 +11,7 @@
 #include "dice/meta/type_list.hpp"
 #include "dice/partition/catalogue.hpp"
 #include "dice/partition/choice.hpp"
+#include "dice/partition/feasible.hpp"
 #include "dice/partition/find.hpp"
 #include "dice/partition/fit.hpp"
 #include "dice/partition/goal.hpp"
@@ -77,7 +78,7 @@ template <int Layers> struct mixed_choice {
   double value = infinity;  ///< of the objective, as the search counts
 };
 
-/// The best mix for `r` whose value is less than `known`; of whole layers alone, if that is better.
+/// The best mix for `r` whose value is less than `known`; none if the search finds stages of whole layers only.
 template <class Net, class Cluster> constexpr auto choose_mix(const request& r, double known, meta::view<char> whole_only) {
   mixed_choice<Net::size> out;
   const auto& s = cost::setting_of<Net, Cluster>;
@@ -240,13 +241,10 @@ template <class Net, class Cluster, request Request, class Map, class Found> con
   if (!keeps(expected, Request.aim)) return false;
   constexpr const auto& c = platform::cluster_values<Cluster>::view;
   const auto limits = rank_limits<Net, Cluster, Request.memory>;
-  meta::array<std::int64_t> on_host(c.size());
+  board_memory boards(c);
   for (const auto& r : schedule::plan_of<Net, Map>.ranks) {
     const auto processor = static_cast<std::size_t>(Found::value.processor[static_cast<std::size_t>(r.rank)]);
-    if (r.peak_bytes > limits[processor]) return false;
-    auto& all = on_host[c.host_of[processor]];
-    if (!c.processors[processor].own_memory) all += r.peak_bytes;
-    if (all > std::max(c.hosts[c.host_of[processor]].memory, limits[processor])) return false;
+    if (boards.add(static_cast<int>(processor), r.peak_bytes, limits[processor]) > 0) return false;
   }
   return true;
 }

@@ -4,6 +4,7 @@
 #include "dice/meta/fixed_string.hpp"
 #include "dice/partition/goal.hpp"
 #include "dice/placement/dsl.hpp"
+#include "dice/placement/types.hpp"
 #include "dice/placement/words.hpp"
 #include "dice/platform/cluster.hpp"
 #include "dice/platform/rate.hpp"
@@ -148,13 +149,9 @@ template <platform::rate V> constexpr taken take(request& r, host_list, fewest_d
 
 constexpr taken take(request& r, host_list, whole_layers) { return r.whole = true, taken{constraint::whole}; }
 /// A kind of split as a bit; 0 if it is not one.
-template <template <class...> class Kind> inline constexpr unsigned kind_bit = 0;
-template <> inline constexpr unsigned kind_bit<rows> = bit_of_kind("rows");
-template <> inline constexpr unsigned kind_bit<columns> = bit_of_kind("columns");
+template <template <class...> class Kind>
+inline constexpr unsigned kind_bit = placement::detail::word_of<Kind> > 0 ? 1u << placement::detail::word_of<Kind> : 0;
 template <> inline constexpr unsigned kind_bit<grid> = bit_of_kind("grid");
-template <> inline constexpr unsigned kind_bit<output_channels> = bit_of_kind("output_channels");
-template <> inline constexpr unsigned kind_bit<input_channels> = bit_of_kind("input_channels");
-template <> inline constexpr unsigned kind_bit<replicas> = bit_of_kind("replicas");
 template <template <class...> class... Kind> constexpr taken take(request& r, host_list, kinds<Kind...>) {
   r.words = (kind_bit<Kind> | ... | 0u);
   return {constraint::kinds, sizeof...(Kind) > 0 && (true && ... && (kind_bit<Kind> != 0))};

@@ -66,14 +66,12 @@ template <class Network = cost::arranged_network<>> class section_search {
     for (int k = 0; k < units; ++k) {
       tell_(static_cast<double>(k) / units);
       for (int a = 0; a < n; ++a) {
-        if (tell_.stopped()) {
-          complete_ = false;
-          return false;
-        }
+        if (tell_.stopped()) return false;
         if (!net_.possible(a, k)) continue;
         if (k == 0) {
           for (auto& x : now) x = 0;
-          for (int d = 0; d < net_.devices().devices.size() && d < width; ++d) now[d] = 1e-12 * d;  // of equal ones, the first
+          for (int d = 0; d < net_.devices().devices.size() && d < width; ++d)
+            now[d] = 1e-12 * d;  // of equal ones, the first
           extend(now, -1, a, k, 0);
           continue;
         }
@@ -104,20 +102,6 @@ template <class Network = cost::arranged_network<>> class section_search {
     for (int i = 0; i < order.size() && i < count; ++i) out.push_back(solution_of(order[i]));
     return out;
   }
-  /// Whether no state had more partial mappings than it may keep.
-  constexpr bool is_complete() const { return complete_; }
-
-  constexpr const meta::array<flow>& flows(int from, int to, int cut_unit, int& first, int& count) {
-    int& at = flows_of_[(cut_unit * net_.size() + from) * net_.size() + to];
-    if (at < 0) {
-      at = ends_.size();
-      net_.add_flows(from, to, cut_unit, flows_);
-      ends_.push_back(flows_.size());
-    }
-    first = at == 0 ? 0 : ends_[at - 1];
-    count = ends_[at] - first;
-    return flows_;
-  }
 
  private:
   struct label {
@@ -142,6 +126,20 @@ template <class Network = cost::arranged_network<>> class section_search {
     return out;
   }
 
+  /// The flows of cost::arranged_network::add_flows: `count` in flows_, from `first` on.
+  struct flow_range {
+    int first = 0, count = 0;
+  };
+  constexpr flow_range flows(int from, int to, int cut_unit) {
+    int& at = flows_of_[(cut_unit * net_.size() + from) * net_.size() + to];
+    if (at < 0) {
+      at = ends_.size();
+      net_.add_flows(from, to, cut_unit, flows_);
+      ends_.push_back(flows_.size());
+    }
+    const int first = at == 0 ? 0 : ends_[at - 1];
+    return {first, ends_[at] - first};
+  }
   /// Adds cut unit k in arrangement `a` to totals `now` of the partial mapping `before`.
   constexpr void extend(meta::array<double>& now, int before, int a, int k, std::uint64_t used) {
     const auto& by = net_[a];
@@ -150,8 +148,7 @@ template <class Network = cost::arranged_network<>> class section_search {
     if (few_ && std::popcount(used) > g_.max_devices) return;
     if (before >= 0) {
       const int b = labels_[before].arrangement;
-      int first = 0, count = 0;
-      flows(b, a, k, first, count);
+      const auto [first, count] = flows(b, a, k);
       const auto& lead = net_.of(a).lead;
       const bool early = b == a && count > 0 && lead.size() > 0;
       if (early) {
@@ -228,7 +225,6 @@ template <class Network = cost::arranged_network<>> class section_search {
       at = other.next;
     }
     if (count >= most_) {
-      complete_ = false;
       if (next.value >= labels_[worst].value) return;
       (worst_before < 0 ? lists_[state] : labels_[worst_before].next) = labels_[worst].next;
       free_.push_back(worst);
@@ -271,7 +267,6 @@ template <class Network = cost::arranged_network<>> class section_search {
   const meta::array<char>& borders_;
   progress tell_;
   double known_ = infinity;
-  bool complete_ = true;
   const work_bound* bound_ = nullptr;
   const bool few_ = g_.max_devices < net_.devices().devices.size();  ///< whether not all devices may be used
   meta::array<label> labels_;
