@@ -432,7 +432,7 @@ endif()
 
 # dice-run measure writes the PROFILE; until then it is left out.
 dice_add_network(my_net ONNX "" INPUT "picture:1x1x8x8" DIM "N=1" PROFILE my-net.profile.json)
-# ANY_MAPPING: with all kernels, boards of each kind can measure all layers.
+# ANY_MAPPING: with all kernels, boards of each kind measure all layers, and try other mappings.
 dice_add_deployment(my-net NETWORK my_net PLAN plan.hpp ANY_MAPPING)
 ''')
         readme = (site / 'README.md').read_text()

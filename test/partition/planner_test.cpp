@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
+#include <iterator>
 #include <set>
 #include <sstream>
 #include <string>
@@ -138,6 +139,71 @@ TEST(planner, is_between_human_splits_and_optima_of_others) {
     EXPECT_LT(found, k.row) << k.name;  // theirs has another order of the nodes
     EXPECT_GE(found, k.least) << k.name;
     EXPECT_NEAR(found, k.ours, 0.01) << k.name;
+  }
+}
+
+/// The shortest period of a row of layers on devices of which each gets one stage or none, in any order: the least over the
+/// layers before k, the devices that have them, and the last of these. A transfer, like a stage, takes part of the period.
+double shortest_period(const problem& p) {
+  const int devices = p.devices.size();
+  const auto states = static_cast<std::size_t>(1 << devices) * static_cast<std::size_t>(devices);
+  std::vector<std::vector<double>> least(static_cast<std::size_t>(p.cut_units) + 1, std::vector<double>(states, infinity));
+  const auto at = [&](int k, int used, int last) -> double& {
+    return least[static_cast<std::size_t>(k)][static_cast<std::size_t>(used * devices + last)];
+  };
+  double out = infinity;
+  for (int k = 1; k <= p.cut_units; ++k)
+    for (int used = 1; used < 1 << devices; ++used)
+      for (int d = 0; d < devices; ++d) {
+        if (!(used >> d & 1)) continue;
+        double& best = at(k, used, d);
+        if (used == 1 << d) best = p.time(d, 0, k);
+        for (int first = 1; first < k; ++first)
+          for (int e = 0; e < devices; ++e)
+            if (e != d && used >> e & 1)
+              best = std::min(
+                  best, std::max({at(first, used & ~(1 << d), e), p.time(d, first, k), p.transfer(p.link(e, d), first)}));
+        if (k == p.cut_units) out = std::min(out, best);
+      }
+  return out;
+}
+
+TEST(planner, is_exact_on_four_unlike_devices) {
+  const double gflop[]{0.17, 3.7, 1.85, 3.7, 1.85, 3.7, 3.7, 1.85, 3.7, 3.7, 0.92, 0.92, 0.92, 0.21, 0.03, 0.01};  // VGG-16
+  const double mb[]{0.6, 12.8, 12.8, 3.2, 6.4, 1.6, 3.2, 3.2, 0.8, 1.6, 1.6, 0.4, 0.4, 0.1, 0.02, 0.02};  // read by each one
+  const double speed[]{2.5, 11, 6, 4};                                                                    // GFLOP/s
+  const int units = static_cast<int>(std::size(gflop));
+  double before = 0;
+  for (const double mbit : {1e9, 8.0, 4.0}) {
+    problem p;
+    p.cut_units = units;
+    p.crossing = dice::meta::array<std::int64_t>(units + 1);
+    p.messages = dice::meta::array<int>(units + 1);
+    for (int k = 0; k < units; ++k) p.cut_unit_of.push_back(k);
+    for (int k = 1; k < units; ++k) {
+      p.crossing[k] = static_cast<std::int64_t>(mb[k] * 1e6);
+      p.messages[k] = 1;
+    }
+    for (const double s : speed) {
+      dice::cost::costs c;
+      c.seconds = dice::meta::array<double>(units + 1);
+      c.weights = dice::meta::array<std::int64_t>(units + 1);
+      c.live = dice::meta::array<std::int64_t>(units);
+      // Small layers are slower on the fast devices.
+      for (int k = 0; k < units; ++k) c.seconds[k + 1] = c.seconds[k] + gflop[k] / s + 0.004 * s / 11;
+      p.devices.push_back({.host = p.hosts, .processor = p.hosts, .kind = p.hosts});
+      p.host_kind.push_back(p.hosts++);
+      p.kinds.push_back(c);
+    }
+    for (int a = 0; a < p.hosts; ++a)
+      for (int b = 0; b < p.hosts; ++b) p.links.push_back({mbit / 8 * 1e6, mbit > 1e6 ? 0 : 1e-4, a == b});
+    complete(p);
+    const double best = shortest_period(p);
+    EXPECT_GT(best, before * 1.01) << mbit;  // a slower link costs something
+    before = best;
+    const auto found = search(p, {}).best;
+    EXPECT_NEAR(found.expected.period, best, 1e-12) << mbit;
+    EXPECT_GT(p.time(1, 0, units) / best, 1.3) << mbit;  // the fastest device alone; theirs: up to 1.78
   }
 }
 

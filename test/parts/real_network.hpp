@@ -31,6 +31,7 @@ struct real_network {
   std::vector<graph::any_operator> operators;
   std::vector<std::vector<graph::parameter>> constants;
   std::vector<float> data;
+  bool has_data = true;  ///< whether add() fills constants
 
   graph::network_view view() const { return {layers, edges, carried}; }
   std::vector<meta::view<graph::parameter>> parameters() const { return {constants.begin(), constants.end()}; }
@@ -53,7 +54,7 @@ struct real_network {
     std::vector<graph::parameter> own;
     for (const auto& s : with) {
       own.push_back({.offset = static_cast<std::int64_t>(data.size() * 4), .extents = s});
-      for (std::int64_t i = 0; i < (s.elements() + 15) / 16 * 16; ++i)
+      for (std::int64_t i = 0; has_data && i < (s.elements() + 15) / 16 * 16; ++i)
         data.push_back(static_cast<float>(static_cast<int>(draw_() % 2001) - 1000) / 1000);
       l.parameter_bytes += own.back().bytes();
     }

@@ -154,15 +154,12 @@ std::string lists_text(const init_options& given, const std::string& network, co
   if (!boards.empty())
     boards =
         std::string("# How programs for the boards of cluster.hpp are compiled.\n") + (native ? native_means : "") + boards;
-  const bool one_board = std::ranges::count(kinds, kinds.front().name, &board_kind::name) == std::ssize(kinds);
   std::string sizes;
   for (const auto& input : given.inputs) sizes += " INPUT " + cmake_string(input);
   for (const auto& dim : given.dims) sizes += " DIM " + cmake_string(dim);
-  std::string deployment, options;
-  if (!one_board) {
-    deployment = "# ANY_MAPPING: with all kernels, boards of each kind can measure all layers.\n";
-    options = " ANY_MAPPING";
-  }
+  std::string deployment =
+      "# ANY_MAPPING: with all kernels, boards of each kind measure all layers, and try other mappings.\n";
+  std::string options = " ANY_MAPPING";
   if (!mpirun_options.empty()) {
     deployment += "# Jobs use only the network over which the hosts were measured.\n";
     options += "\n  MPIRUN_OPTIONS " + mpirun_options;
@@ -246,7 +243,9 @@ dice-run start{5} -- --random 1 --frames 100
 ```
 
 `dice-run logs` shows what the job prints, `build/{0} --help` all options that `start` takes after `--`, `build/{0} --plan` who computes
-what, and how fast that should be. Hosts that would not make the job faster get no ranks and no package.
+what, how fast that should be, and which kind of mapping suits the hosts best, for one frame and for many. `build/{0} --search=latency`
+finds the mapping with the shortest latency; write it in `plan.hpp` instead of `best_mapping`. Hosts that would not make the job faster
+get no ranks and no package.
 
 Live frames come from the host with the input, here from its camera (`/dev/video0`, by ffmpeg) or from any command; results go to the
 log:

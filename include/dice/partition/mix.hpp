@@ -9,6 +9,7 @@
 #include "dice/cost/setting.hpp"
 #include "dice/graph/any_operator.hpp"
 #include "dice/meta/array.hpp"
+#include "dice/partition/alike_hosts.hpp"
 #include "dice/partition/catalogue.hpp"
 #include "dice/partition/feasible.hpp"
 #include "dice/partition/find.hpp"
@@ -76,6 +77,7 @@ class mixer {
         operators_(operators),
         r_(r),
         goal_(r.wanted.aim),
+        alike_(p_, goal_),
         limits_(limits_of(s.cluster, r.wanted.memory)) {
     out_.cut_units = p.cut_units;
     limited_ = goal_.best == objective::peak_memory || may_exceed(p, span_of(limits_));
@@ -269,8 +271,10 @@ class mixer {
     m = std::move(out);
   }
 
-  /// The plan's figures of mapping m, if it is right, keeps to all limits, and was not rated before.
-  std::optional<prediction> rate(const mixed& m) {
+  /// The plan's figures of a mapping, if it is right, keeps to all limits, and neither it nor the same one on other hosts
+  /// that are alike was rated before.
+  std::optional<prediction> rate(const mixed& any) {
+    const mixed m = alike_.renamed(any);
     const auto [it, is_new] = seen_.try_emplace(key_of(m), 0);
     if (!is_new) return {};
     if (progress{goal_.seen_by}.stopped()) throw stop_search();
@@ -380,6 +384,7 @@ class mixer {
   meta::view<graph::any_operator> operators_;
   const mix_request& r_;
   const goal& goal_;
+  const alike_hosts alike_;
   const meta::array<std::int64_t> limits_;  ///< bytes, by processor
   bool limited_ = false;
   double counted_ = infinity;  ///< value of the best one found, as the search counts
