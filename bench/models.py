@@ -113,6 +113,28 @@ def mobilenet_v1(net):
     net.classifier(x)
 
 
+def mobilenet_v2(net):
+    """arXiv 1801.04381, batch normalisation folded into the convolutions: layers conv0, block1_dw, block1_project, block2_expand …
+    block17_project, conv_last; ReLU6 is Clip."""
+    for name, value in ("zero", 0), ("six", 6):
+        net.weight(name, value)
+
+    def clipped(name, *how, **more):
+        return net.add("Clip", f"{name}_relu6", [net.conv(name, *how, **more), "zero", "six"])
+
+    x, block = clipped("conv0", "input", 32, 3, 2), 0
+    for factor, channels, count, first_stride in ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2),
+                                                  (6, 320, 1, 1)):
+        for k in range(count):
+            block += 1
+            wide, stride = factor * net.channels[x], first_stride if k == 0 else 1
+            y = clipped(f"block{block}_expand", x, wide, 1) if factor > 1 else x
+            y = clipped(f"block{block}_dw", y, wide, 3, stride, group=wide)
+            y = net.conv(f"block{block}_project", y, channels, 1, gain=1.0)
+            x = net.add("Add", f"block{block}_add", [x, y]) if k > 0 else y
+    net.classifier(clipped("conv_last", x, 1280, 1))
+
+
 def squeezenet1_1(net):
     """arXiv 1602.07360, in the form of its authors' version 1.1: layers conv1, pool1, fire2_squeeze … fire9, conv10."""
     x = net.conv_relu("conv1", "input", 64, 3, 2, pad=0)
@@ -221,8 +243,8 @@ def inception_v3(net):
     net.classifier(x)
 
 
-NETWORKS = {f.__name__: f for f in (resnet18, resnet50, resnet101, densenet121, mobilenet_v1, squeezenet1_1, vgg16, vgg19, inception_v3,
-                                        yolov2_16)}
+NETWORKS = {f.__name__: f for f in (resnet18, resnet50, resnet101, densenet121, mobilenet_v1, mobilenet_v2, squeezenet1_1, vgg16, vgg19,
+                                    inception_v3, yolov2_16)}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -17,8 +17,8 @@ import host  # noqa: E402, F401
 
 TESTBED = ROOT / "tools/testbed/dice-testbed"
 SECONDS = 3  # of each run, about
-NETWORKS = ["resnet18", "resnet50", "resnet101", "densenet121", "mobilenet_v1", "squeezenet1_1", "vgg16", "vgg19", "inception_v3",
-            "yolov2_16"]  # those of models.py
+NETWORKS = ["resnet18", "resnet50", "resnet101", "densenet121", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1", "vgg16", "vgg19",
+            "inception_v3", "yolov2_16"]  # those of models.py
 
 SOURCE = """#include <dice/dice.hpp>
 

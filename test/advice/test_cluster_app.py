@@ -243,6 +243,28 @@ class Searches(unittest.TestCase):
             self.assertIn("dice: error: --search: ", done.stderr)
             self.assertIn(words, done.stderr)
 
+    def test_search_as_json(self):
+        found = json.loads(predicted("--search=latency,json"))
+        text = predicted("--search=latency")
+        self.assertEqual(found["objective"], "latency")
+        self.assertEqual(re.sub(r"\s+", " ", found["mapping"]), re.sub(r"\s+", " ", re.search(r"(?s)= (.*?);", text)[1]))
+        fps, ms, joule = (float(x) for x in re.search(r"([\d.e+]+) frames/s, ([\d.e+-]+) ms .*?, ([\d.e+-]+) J", text).groups())
+        for is_, said in (found["frames_per_s"], fps), (found["latency_s"] * 1e3, ms), (found["energy_j"], joule):
+            self.assertAlmostEqual(is_ / said, 1, places=3)
+        self.assertTrue(0 < found["bound"] <= found["latency_s"] * (1 + 1e-6), found)
+        self.assertEqual([r["rank"] for r in found["ranks"]], list(range(len(found["ranks"]))))
+        self.assertEqual(max(r["memory_bytes"] for r in found["ranks"]), found["memory_bytes"])
+        self.assertTrue(sum(r["computing_s"] for r in found["ranks"]) > 0 and {r["host"] for r in found["ranks"]} <= {"s", "q"}, found)
+        catalogue = found["catalogue"]
+        self.assertEqual(f"{catalogue['mappings']:.3g}", re.search(r": ([\d.e+]+) mappings", text)[1])
+        self.assertTrue(catalogue["rated"] > 0 and not catalogue["stopped"] and "rows" in catalogue["kinds"], catalogue)
+        self.assertNotIn("measured", found)
+        most = json.loads(predicted("--search=throughput,json"))
+        self.assertGreaterEqual(most["bound"] * (1 + 1e-6), most["frames_per_s"])
+        stages = json.loads(predicted("--search=throughput,whole_layers,json"))
+        self.assertEqual((stages["objective"], "ranks" in stages), ("throughput", False))
+        self.assertTrue(stages["mapping"].startswith("dice::mapping<") and stages["frames_per_s"] <= most["frames_per_s"] * (1 + 1e-6), stages)
+
     def test_a_stopped_search_prints_the_best_so_far(self):
         search = subprocess.Popen([APP, "--search=throughput,effort=3"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         time.sleep(0.1)
@@ -284,6 +306,11 @@ class Searches(unittest.TestCase):
         # The mapping that is printed is the one that was the best.
         text = re.search(r"--mapping (.*) --random", calls[1])[1]
         self.assertEqual("".join(done.stdout.split("using deployment = ")[1].split(";")[0].splitlines()), text)
+
+        found = json.loads(self.measured("latency,measured=4,json", answers)[0].stdout)
+        self.assertEqual([m.get("latency_s", m.get("failed")) for m in found["measured"]], [0.005, 0.003, "exit status 7", 0.009])
+        self.assertEqual(found["mapping"], found["measured"][1]["mapping"])
+        self.assertTrue(-1 <= found["rank_correlation"] <= 1 and all(m["predicted_latency_s"] > 0 for m in found["measured"]), found)
 
         done, calls = self.measured("measured=2", answers)  # more frames a second are better
         self.assertRegex(done.stdout, r"// Mapping 1 was the best one measured\. Rank correlation \(Spearman\) of predicted and measured: [01]\.00\.\n")

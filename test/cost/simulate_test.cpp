@@ -46,29 +46,58 @@ TEST(predicted_parts, hosts_have_one_port) {
 }
 
 TEST(predicted_parts, tiles_that_are_cut_count_as_a_whole) {
-  const auto layer = [](std::int64_t rows, std::int64_t macs) {
+  const auto layer = [](std::int64_t macs) {
     graph::layer_info out{};
-    out.output = {1, 16, rows, 14};
+    out.output = {1, 16, 14, 14};
     out.macs = macs;
     return out;
   };
-  const auto part = [](std::int64_t begin, std::int64_t end) {
-    return parts::part{.what = parts::part::kind::compute, .box = {{0, 0, begin, 0}, {1, 16, end, 14}}};
+  const auto fraction = [&](const graph::layer_info& of, double share, std::array<std::int64_t, 4> box, std::int8_t tile) {
+    const cost::detail::part_of_layer part{
+        .box = {{0, 0, box[0], box[2]}, {1, 16, box[1], box[3]}}, .share = share, .tile = {tile, tile}};
+    return cost::detail::time_fraction(part, of, {}, {});
   };
-  const auto whole = layer(14, 1400), half = layer(7, 700);
-  EXPECT_DOUBLE_EQ(cost::detail::work_fraction(half, part(0, 7), whole, {1, 1}), 0.5);
-  EXPECT_DOUBLE_EQ(cost::detail::work_fraction(half, part(0, 7), whole, {4, 4}), 0.5);    // two of four tiles
-  EXPECT_DOUBLE_EQ(cost::detail::work_fraction(half, part(7, 14), whole, {4, 4}), 0.75);  // of three tiles
-  auto left = part(0, 14);
-  left.box.end[3] = 6;  // two of four tiles, and six of 14 columns
-  auto narrow = whole;
-  narrow.macs = 600;
-  EXPECT_DOUBLE_EQ(cost::detail::work_fraction(narrow, left, whole, {4, 4}), 0.5);
-  auto right = part(0, 14);
-  right.box.begin[3] = 8;
-  EXPECT_DOUBLE_EQ(cost::detail::work_fraction(narrow, right, whole, {4, 4}), 0.5);
-  EXPECT_DOUBLE_EQ(cost::detail::work_fraction(layer(7, 0), part(0, 7), layer(14, 0), {1, 1}), 0.5);
-  EXPECT_EQ(cost::detail::work_fraction(layer(0, 0), part(7, 7), whole, {4, 4}), 0);  // of a rank without a part
+  const auto whole = layer(1400);
+  EXPECT_DOUBLE_EQ(fraction(whole, 0.5, {0, 7, 0, 14}, 1), 0.5);
+  EXPECT_DOUBLE_EQ(fraction(whole, 0.5, {0, 7, 0, 14}, 4), 0.5);       // two of four tiles
+  EXPECT_DOUBLE_EQ(fraction(whole, 0.5, {7, 14, 0, 14}, 4), 0.75);     // of three tiles
+  EXPECT_DOUBLE_EQ(fraction(whole, 6.0 / 14, {0, 14, 0, 6}, 4), 0.5);  // two of four tiles, and six of 14 columns
+  EXPECT_DOUBLE_EQ(fraction(whole, 6.0 / 14, {0, 14, 8, 14}, 4), 0.5);
+  EXPECT_DOUBLE_EQ(fraction(layer(0), 0.5, {0, 7, 0, 14}, 1), 0.5);
+  EXPECT_EQ(fraction(whole, 0, {7, 7, 0, 14}, 4), 0);  // of a rank without a part
+}
+
+/// A part reads all weights, however few results it has.
+TEST(predicted_parts, large_weights_are_read_by_each_part) {
+  graph::layer_info layer{};
+  layer.output = {1, 512, 14, 14};
+  layer.macs = std::int64_t{512} * 512 * 9 * 196;
+  layer.parameter_bytes = std::int64_t{512} * 512 * 9 * 4;
+  const platform::processor_info on{.flops = 32e9, .bytes_per_s = 8e9};  // 8 products while it reads a weight
+  EXPECT_DOUBLE_EQ(cost::detail::load_of(on), 8);
+  EXPECT_DOUBLE_EQ(cost::detail::load_of({.flops = 1e12, .bytes_per_s = 1e9}), algorithm::winograd::load);
+  EXPECT_DOUBLE_EQ(cost::detail::load_of({.flops = 32e9, .bytes_per_s = 8e9, .profiled = true}), 12);
+  const algorithm::choice direct{.packed_bytes = layer.parameter_bytes},
+      winograd{.packed_bytes = 4 * layer.parameter_bytes, .tile = {4, 4}};
+  const auto fraction = [&](const algorithm::choice& part, const algorithm::choice& whole, std::int64_t rows,
+                            std::int64_t columns, std::int64_t channels = 512) {
+    const double share = static_cast<double>(rows * columns * channels) / (512 * 196);
+    return cost::detail::time_fraction({.box = {{0, 0, 0, 0}, {1, channels, rows, columns}},
+                                        .share = share,
+                                        .weight_bytes = part.packed_bytes * channels / 512,
+                                        .tile = part.tile},
+                                       layer, whole, on);
+  };
+  EXPECT_DOUBLE_EQ(fraction(direct, direct, 7, 14), 0.5);
+  EXPECT_DOUBLE_EQ(fraction(direct, direct, 2, 2), 8.0 / 196);  // not 4 / 196
+  EXPECT_DOUBLE_EQ(fraction(winograd, winograd, 14, 14), 1);
+  EXPECT_DOUBLE_EQ(fraction(winograd, winograd, 8, 14), 0.5);
+  EXPECT_DOUBLE_EQ(fraction(winograd, winograd, 4, 8), 8.0 / 16);  // for two of 16 tiles
+  EXPECT_DOUBLE_EQ(fraction(direct, winograd, 4, 8), 32.0 / 4 / 16);
+  EXPECT_DOUBLE_EQ(fraction({.packed_bytes = 1}, winograd, 4, 8), 2.0 / 16);  // not less than these tiles of the whole
+  EXPECT_DOUBLE_EQ(fraction(winograd, winograd, 14, 14, 128), 0.25);          // parts of channels read their weights only
+  layer.parameter_bytes = 4;                                                  // in a cache
+  EXPECT_DOUBLE_EQ(fraction({.packed_bytes = 1}, {.packed_bytes = 1}, 2, 2), 4.0 / 196);
 }
 
 TEST(predicted_parts, a_step_takes_as_much_as_its_region) {

@@ -7,6 +7,7 @@
 #include "dice/cost/evaluator.hpp"
 #include "dice/cost/setting.hpp"
 #include "dice/cost/time.hpp"
+#include "dice/parts/algorithms.hpp"
 #include "dice/platform/cluster.hpp"
 
 #include <cstddef>
@@ -18,7 +19,7 @@
 
 namespace test {
 
-/// A network on hosts h0, h1, … with one CPU each.
+/// A network on hosts h0, h1, … with one CPU or GPU each.
 class mixing {
  public:
   mixing(real_network net, const std::vector<platform::processor_info>& processors, platform::link usual, bool alike)
@@ -36,11 +37,9 @@ class mixing {
 
  protected:
   explicit mixing(real_network net) : net_(std::move(net)), view_(net_.view()), operators_(net_.all_operators()) {
-    for (int l = 0; l < net_.size(); ++l)
-      chosen_.push_back(operators_[l].visit([&](const auto& op) {
-        return algorithm::choose<algorithm::method(algorithm::backend_of(platform::unit{}))>(op, view_.operands(l),
-                                                                                             net_.shape(l));
-      }));
+    for (const auto by : {cpu, gpu})
+      for (int l = 0; l < net_.size(); ++l)
+        chosen_[by].push_back(parts::choice_of(by, operators_[l], view_.operands(l), net_.shape(l)));
   }
 
   void on_hosts(const std::vector<platform::processor_info>& processors, platform::link usual, bool alike) {
@@ -59,10 +58,10 @@ class mixing {
     for (std::size_t h = 0; h < hosts; ++h) {
       usable_[h] = true;
       second_spans_.push_back(seconds_[h]);
-      choice_spans_.push_back(chosen_);
+      choice_spans_.push_back(chosen_[algorithm::backend_of(processors[h].unit)]);
     }
     on_ = {view_, {hosts_, processors_, host_of_, links_}, second_spans_, choice_spans_, {usable_.get(), hosts}};
-    tables_.chosen[algorithm::backend_of(platform::unit{})] = {chosen_.data(), chosen_.size()};
+    for (const auto by : {cpu, gpu}) tables_.chosen[by] = chosen_[by];
     parameters_ = net_.parameters();
     rate_ =
         std::make_unique<cost::evaluator>(on_, tables_, operators_, meta::view<meta::view<graph::parameter>>(parameters_));
@@ -71,10 +70,12 @@ class mixing {
   platform::link& link_between(std::size_t a, std::size_t b) { return links_[a * hosts_.size() + b]; }
 
  private:
+  static constexpr auto cpu = algorithm::backend_of({}), gpu = algorithm::backend_of({.what = platform::unit::kind::gpu});
+
   real_network net_;
   graph::network_view view_;
   meta::view<graph::any_operator> operators_;
-  std::vector<algorithm::choice> chosen_;
+  algorithm::by_backend<std::vector<algorithm::choice>> chosen_;
   std::vector<std::unique_ptr<std::string>> names_;
   std::vector<platform::host_info> hosts_;
   std::vector<platform::processor_info> processors_;

@@ -16,13 +16,13 @@
 
 namespace test {
 
-/// A random network on a cluster of unlike hosts.
+/// A random network on a cluster of hosts, some of them with GPUs.
 class random_mixing : public mixing {
  public:
   random_mixing(unsigned seed, int layers, int hosts) : mixing(network(seed, layers)) {
     std::mt19937 draw(seed + 77);
     const auto below = [&](int n) { return static_cast<int>(draw() % static_cast<unsigned>(n)); };
-    const bool alike = below(3) == 0, handles = below(2), scarce = below(2);
+    const bool alike = below(3) == 0, handles = below(2), scarce = below(2), gpus = below(3) == 0;
     std::int64_t weights = 0;
     for (const auto& l : net().layers) weights += l.parameter_bytes + l.output.bytes();
     std::vector<platform::processor_info> processors;
@@ -31,6 +31,8 @@ class random_mixing : public mixing {
       if (h > 0 && alike) p = processors[0];
       else {
         p.unit = {.what = platform::unit::kind::threads, .count = 1 + below(2)};
+        if (gpus && below(2)) p.unit = {.what = platform::unit::kind::gpu};
+        p.own_memory = p.unit.what == platform::unit::kind::gpu;
         p.flops = (1 + below(8)) * 1e8;
         p.bytes_per_s = (1 + below(8)) * 1e8;
         p.idle_watts = below(3);

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <array>
+#include <vector>
 
 namespace {
 
@@ -35,6 +36,30 @@ TEST(Algorithms, EachMethodChoosesForParts) {
   });
   EXPECT_EQ(asked, (1u << algorithm::backends) - 1);
   EXPECT_EQ(plain & known, bit(reference));
+}
+
+/// Weights of more than 1 MiB that the largest part uses too seldom for them to be read.
+TEST(Algorithms, SmallPartsOfLargeWeights) {
+  using placement::geometry;
+  const std::vector<int> ranks{0, 1, 2, 3, 4, 5, 6, 7}, shares{5, 1};
+  const auto how = [&](int channels, placement::work_item w, algorithm::method by = openmp) {
+    w.shares = w.ranks == 2 && w.cut != geometry::grid ? 2 : 0;
+    const ops::conv op{.channels = channels, .kernel = {3, 3}, .pads = {1, 1, 1, 1}};
+    const std::array image{tensor::shape{{1, channels, 14, 14}}};
+    const graph::any_operator any(op);
+    const auto whole = parts::choice_of(by, any, image, image[0]);
+    const placement::assignment where{{}, {}, {&w, 1}, ranks, shares};
+    return parts::for_parts(by, any, image, image[0], whole, where, w).variant;
+  };
+  EXPECT_EQ(how(512, {}), 2);  // tiles of 4 x 4
+  EXPECT_EQ(how(512, {.cut = geometry::grid, .ranks = 4, .down = 2, .across = 2}), 1);
+  EXPECT_EQ(how(512, {.cut = geometry::grid, .ranks = 8, .down = 4, .across = 2}), 0);  // direct
+  EXPECT_EQ(how(512, {.cut = geometry::rows, .ranks = 8}), 0);
+  EXPECT_EQ(how(512, {.cut = geometry::columns, .ranks = 8}), 0);
+  EXPECT_EQ(how(512, {.cut = geometry::rows, .ranks = 2}), 2);  // the larger share, 12 rows
+  EXPECT_EQ(how(512, {.cut = geometry::output_channels, .ranks = 8}), 2);
+  EXPECT_EQ(how(64, {.cut = geometry::rows, .ranks = 8}), how(64, {}));
+  EXPECT_EQ(how(512, {.cut = geometry::rows, .ranks = 8}, reference), 0);
 }
 
 TEST(Algorithms, EachBackendComputesOnOneKindOfProcessor) {

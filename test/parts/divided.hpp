@@ -33,7 +33,7 @@ inline schedule::built_split plan_of(const real_network& net, const assigned& gi
   algorithm::tables tables;
   tables.chosen[by] = chosen;
   tables.smallest[by] = smallest;
-  schedule::detail::whole_algorithms algorithms(tables, given.view(), devices);
+  schedule::detail::whole_algorithms algorithms(tables, net.view(), net.all_operators(), given.view(), devices);
   auto out =
       schedule::build_split({net.view(), net.all_operators(), given.view(), devices, {}, parameters}, algorithms, in_flight);
   if (used) *used = algorithms.chosen[by];
@@ -80,7 +80,7 @@ struct divided {
       tables.chosen[b] = whole[b];
       tables.smallest[b] = whole[b];
     }
-    schedule::detail::whole_algorithms algorithms(tables, given.view(), devices);
+    schedule::detail::whole_algorithms algorithms(tables, net.view(), net.all_operators(), given.view(), devices);
     is = schedule::build_split({net.view(), net.all_operators(), given.view(), devices, {}, parameters}, algorithms, 2);
   }
   parts::parts_view parts() const { return is.net.view(); }

@@ -31,6 +31,45 @@ TEST(Expand, PartsAreTheWholeBitForBit) {
   }
 }
 
+/// Small parts of a layer with large weights have another algorithm than the whole, all of them the same.
+TEST(Expand, SmallPartsOfLargeWeightsAreNearlyTheWhole) {
+  test::real_network net;
+  int last = net.add(ops::input{.extents = {1, 160, 12, 12}}, {});
+  last = net.add(ops::conv{.channels = 160, .kernel = {3, 3}, .pads = {1, 1, 1, 1}}, {last}, {{160, 160, 3, 3}});
+  const int whole = last;
+  last = net.add(ops::output{}, {last});
+  const auto built = test::shared(net, {.cut = placement::geometry::grid, .down = 4, .across = 2}, 8);
+  const auto all = built.net.view();
+  const auto usual = test::choices(net, algorithm::backend::openmp);
+  EXPECT_GT(usual[static_cast<std::size_t>(whole)].variant, 0);
+  int parts = 0, output = -1;
+  for (int l = 0; l < all.net.size(); ++l) {
+    if (all.net.layers[l].is_output) output = l;
+    if (all.parts[l].layer != whole || !all.parts[l].is_own()) continue;
+    ++parts;
+    EXPECT_EQ(built.algorithms[l].variant, 0);
+  }
+  EXPECT_EQ(parts, 8);
+  const auto parameters = net.parameters();
+  const auto at = [](int l) { return static_cast<std::size_t>(l); };
+  const test::evaluation<kernels::openmp::backend> expected(
+      net.view(), usual, net.data, [&](int l) { return parameters[at(l)]; }, [&](int l) { return net.operators[at(l)]; });
+  const test::evaluation<kernels::openmp::backend> found(
+      all.net, {built.algorithms.data(), at(built.algorithms.size())}, net.data,
+      [&](int l) {
+        if (all.restricted[l] < 0) return parameters[at(all.parts[l].layer)];
+        return all.parameters.subview(at(all.first_parameter[l]), at(all.first_parameter[l + 1] - all.first_parameter[l]));
+      },
+      [&](int l) {
+        return all.restricted[l] < 0 ? net.operators[at(all.parts[l].layer)] : all.operators[at(all.restricted[l])];
+      });
+  float largest = 0;
+  for (std::int64_t i = 0; i < net.shape(last).elements(); ++i)
+    largest = std::max(largest, std::abs(expected.result(last)[i]));
+  for (std::int64_t i = 0; i < net.shape(last).elements(); ++i)
+    ASSERT_NEAR(found.result(output)[i], expected.result(last)[i], 1e-5 * largest);
+}
+
 TEST(Expand, SumsOfInputChannels) {
   for (unsigned seed = 1000; seed < 1015; ++seed) {
     SCOPED_TRACE(seed);

@@ -148,14 +148,10 @@ struct replaced {
     tables.smallest[by] = small;
     auto limited = devices;
     limited[static_cast<std::size_t>(rank)].memory_limit = limit;
-    schedule::detail::whole_algorithms whole(tables, where.view(), limited);
-    const auto out = schedule::build_split({graph::view_of<net>,
-                                            {schedule::detail::operators_of<net>.data(), net::size},
-                                            where.view(),
-                                            limited,
-                                            {},
-                                            graph::parameters_of<net>},
-                                           whole, 1);
+    const meta::view<graph::any_operator> operators{schedule::detail::operators_of<net>.data(), net::size};
+    schedule::detail::whole_algorithms whole(tables, graph::view_of<net>, operators, where.view(), limited);
+    const auto out = schedule::build_split(
+        {graph::view_of<net>, operators, where.view(), limited, {}, graph::parameters_of<net>}, whole, 1);
     chosen.assign(whole.chosen[by].begin(), whole.chosen[by].end());
     return out.plan.ranks[rank].peak_bytes;
   }

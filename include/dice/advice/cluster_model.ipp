@@ -8,6 +8,7 @@
 #include "dice/advice/mixes.hpp"
 #include "dice/advice/prediction.hpp"
 #include "dice/advice/schemes.hpp"
+#include "dice/advice/search_json.hpp"
 #include "dice/advice/search_progress.hpp"
 #include "dice/advice/search_request.hpp"
 #include "dice/files/interrupts.hpp"
@@ -267,7 +268,9 @@ class stoppable {
     throw std::runtime_error(
         "--search: there are too many kinds of hosts to try all orders; list the hosts in order, and add in_order");
   if (found.empty()) throw std::runtime_error("--search: " + no_mapping_text(f.setting.cluster, r.wanted, found.why));
-  return found_text(f, p, problem, r.wanted, found, "// ");
+  if (!r.json) return found_text(f, p, problem, r.wanted, found, "// ");
+  const auto m = written_stages(f, problem, found);
+  return found_json(p, r, m.values(), found.expected).json() + "\n";
 }
 
 /// Why no mix meets the request: the first limit that none meets together with those before it, in the order memory,
@@ -324,10 +327,13 @@ class stoppable {
     const auto why = at_ends ? stages.why : detail::why_no_mix(all, detail::mix_request_of(r));
     throw std::runtime_error("--search: " + detail::no_mapping_text(f.setting.cluster, r.wanted, why));
   }
-  if (r.measured == 0 || found.stopped) return detail::mix_text(f, p, all, r, found, "// ");
-  const auto measured = detail::measure(f, p, all, r, found);
-  found.sections = measured.all[measured.best].is;
-  found.expected = measured.all[measured.best].expected;
+  detail::measured_search measured;
+  if (r.measured > 0 && !found.stopped) {
+    measured = detail::measure(f, p, all, r, found);
+    found.sections = measured.all[measured.best].is;
+    found.expected = measured.all[measured.best].expected;
+  }
+  if (r.json) return detail::mix_json(f, p, all, r, found, measured);
   return detail::mix_text(f, p, all, r, found, "// ", measured.text);
 }
 

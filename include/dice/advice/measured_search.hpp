@@ -144,6 +144,8 @@ namespace detail {
 struct measured_search {
   std::vector<measured_mix> all;
   std::size_t best = 0;
+  int compared = 0;        ///< how many ran
+  double correlation = 0;  ///< of what was predicted and measured: rank_correlation; if several ran
   std::string text;
 };
 [[gnu::cold]] inline measured_search measure(const cluster_model& f, const runtime::program& p, const mixes& known,
@@ -186,9 +188,11 @@ struct measured_search {
     throw std::runtime_error("--search: no mapping ran (" + out.all[0].failed +
                              "); try one by hand: " + command_for(f, p, known, out.all[0], one_frame));
   out.text = text::table_text(lines, 1) + "Mapping " + std::to_string(out.best + 1) + " was the best one measured. ";
-  if (measured.size() > 1)
-    out.text += text::number_text(rank_correlation(predicted, measured),
-                                  "Rank correlation (Spearman) of predicted and measured: %.2f.");
+  out.compared = static_cast<int>(measured.size());
+  if (out.compared > 1) {
+    out.correlation = rank_correlation(predicted, measured);
+    out.text += text::number_text(out.correlation, "Rank correlation (Spearman) of predicted and measured: %.2f.");
+  }
   out.text += "\n";
   return out;
 }

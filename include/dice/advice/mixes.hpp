@@ -68,12 +68,18 @@ namespace detail {
   return {.wanted = r.wanted, .whole_only = {r.whole_only.data(), r.whole_only.size()}, .effort = r.effort};
 }
 
-/// The kinds of splits in a catalogue: "rows, grid, replicas".
-[[gnu::cold]] inline std::string kinds_text(const meta::array<cost::arrangement>& all) {
-  std::string out;
+/// The kinds of splits in a catalogue.
+[[gnu::cold]] inline std::vector<std::string_view> kinds_in(const meta::array<cost::arrangement>& all) {
+  std::vector<std::string_view> out;
   for (const auto kind : partition::kind_words)
     if (std::any_of(all.begin(), all.end(), [&](const auto& a) { return partition::bit_of_kind(kind) == 1u << a.word; }))
-      out += (out.empty() ? "" : ", ") + std::string(kind);
+      out.push_back(kind);
+  return out;
+}
+/// "rows, grid, replicas".
+[[gnu::cold]] inline std::string kinds_text(const meta::array<cost::arrangement>& all) {
+  std::string out;
+  for (const auto kind : kinds_in(all)) out += (out.empty() ? "" : ", ") + std::string(kind);
   return out;
 }
 

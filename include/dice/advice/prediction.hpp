@@ -113,27 +113,33 @@ inline constexpr int max_routes_at_run_time = 20000;
          " possible is " + nearest + " (relax this limit, or add devices)";
 }
 
+/// The stages that were found for `problem` as a mapping.
+[[gnu::cold]] inline placement::owned_mapping written_stages(const cluster_model& f, const cost::problem& problem,
+                                                             const partition::search_result& found) {
+  std::vector<platform::device> written;
+  for (const int d : found.ranks.devices) {
+    const auto& on = f.setting.cluster.processors[problem.devices[d].processor];
+    const auto& at = f.setting.cluster.hosts[problem.devices[d].host];
+    written.push_back({.rank = static_cast<int>(written.size()), .unit = on.unit, .host = at.name, .cores = on.cores});
+  }
+  const std::span<const int> owner(found.ranks.owner.data(), static_cast<std::size_t>(found.ranks.owner.size()));
+  return placement::mapping_of(owner, written, placement::default_in_flight(found.ranks.devices.size()));
+}
+
 /// The mapping that was found for `problem` and request r, as C++, and its prediction, each line of that after `begin`.
 [[gnu::cold]] inline std::string found_text(const cluster_model& f, const runtime::program& p, const cost::problem& problem,
                                             const partition::request& r, const partition::search_result& found,
                                             std::string_view begin) {
   const auto host = [&](int d) { return std::string(f.setting.cluster.hosts[problem.devices[d].host].name); };
   const auto& devices = found.ranks.devices;
-  std::vector<platform::device> written;
-  for (const int d : devices) {
-    const auto& on = f.setting.cluster.processors[problem.devices[d].processor];
-    const auto& at = f.setting.cluster.hosts[problem.devices[d].host];
-    written.push_back({.rank = static_cast<int>(written.size()), .unit = on.unit, .host = at.name, .cores = on.cores});
-  }
   const auto name = [&](int d) {
     return "rank " + std::to_string(std::find(devices.begin(), devices.end(), d) - devices.begin());
   };
-  const std::span<const int> owner(found.ranks.owner.data(), static_cast<std::size_t>(found.ranks.owner.size()));
   auto table = prediction_table(problem, found.stages, found.expected, name, host) +
                beside_one_device(f, problem, r, found.expected, devices.size()).text;
   for (std::size_t at = 0; at < table.size(); at = table.find('\n', at) + 1)
     if (table[at] != '\n') table.insert(at, begin);
-  const auto mapping = placement::mapping_of(owner, written, placement::default_in_flight(devices.size()));
+  const auto mapping = written_stages(f, problem, found);
   return mapping_text(p, mapping.values()) + "\n" + table;
 }
 

@@ -29,8 +29,7 @@ class search_progress {
                             static_cast<search_progress*>(with)->line_.show(
                                 [&] { return "searching: " + text::number_text(part * 100, "%.0f %%"); });
                           },
-                          this,
-                          nullptr};
+                          this, nullptr};
 };
 
 }  // namespace dice::advice

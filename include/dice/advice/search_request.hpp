@@ -29,6 +29,7 @@ struct search_request {
   std::vector<char> whole_only;  ///< layers that must not be split, by layer; may be empty
   int effort = 1;                ///< 1 … 3
   int measured = 0;              ///< how many mappings are run
+  bool json = false;             ///< whether the answer is JSON
 };
 
 namespace detail {
@@ -152,6 +153,7 @@ class request_reader {
     else if (word == "in_order") out.aim.in_order = true;
     else if (word == "repeats") out.aim.repeats = true;
     else if (word == "whole_layers") out.whole = true;
+    else if (word == "json") out_.json = true;
     else if (name_ == "kinds") out.words = kinds();
     else if (name_ == "no_split_of") out_.whole_only = layers();
     else if (name_ == "effort") out_.effort = count(1, 3);
@@ -169,7 +171,7 @@ class request_reader {
            "' is not an objective or limit; write throughput, latency, energy or peak_memory, and after it, separated by "
            "commas, at_least_fps=N, at_most_latency=MS, memory_limit=MIB, in_order, input_at=HOST, output_at=HOST, "
            "fewest_devices=PERCENT, kinds=KIND+KIND, no_split_of=LAYER+LAYER, effort=1 to 3, measured=N, whole_layers, "
-           "repeats");
+           "repeats, json");
   }
 
   std::string_view text_;

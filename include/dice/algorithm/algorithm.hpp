@@ -8,6 +8,7 @@
 #include "dice/algorithm/cudnn.hpp"
 #include "dice/algorithm/forms.hpp"
 #include "dice/algorithm/openmp.hpp"
+#include "dice/algorithm/small_parts.hpp"
 #include "dice/algorithm/table.hpp"
 #include "dice/algorithm/tuned.hpp"
 #include "dice/algorithm/winograd.hpp"

@@ -279,7 +279,8 @@ inline std::span<const option> option_table() {
           "print the best mapping for this program's cluster as C++, and run nothing: throughput (default), latency, "
           "energy or peak_memory; at_least_fps=N, at_most_latency=MS, memory_limit=MIB; in_order; input_at=HOST, "
           "output_at=HOST, fewest_devices=PERCENT; kinds=KIND+KIND, no_split_of=LAYER+LAYER, whole_layers, repeats; "
-          "effort=1 to 3; measured=N runs the N best on their hosts (mpirun, with MPIRUN_OPTIONS) and takes the best one",
+          "effort=1 to 3; measured=N runs the N best on their hosts (mpirun, with MPIRUN_OPTIONS) and takes the best one; "
+          "json: as JSON",
           [](parsing& p, std::string_view v) { p.out.search = v.empty() ? "throughput" : v; }},
       option{"--help", takes::nothing, "", false, "print this", [](parsing& p, std::string_view) { p.out.help = true; }},
       option{"--version", takes::nothing, "", false, "print the version of dice",

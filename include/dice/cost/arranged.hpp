@@ -4,12 +4,14 @@
 
 #include "dice/algorithm/choice.hpp"
 #include "dice/cost/arrangement.hpp"
+#include "dice/cost/part_time.hpp"
 #include "dice/cost/problem.hpp"
 #include "dice/cost/setting.hpp"
 #include "dice/cost/simulate.hpp"
 #include "dice/graph/any_operator.hpp"
 #include "dice/meta/array.hpp"
 #include "dice/meta/view.hpp"
+#include "dice/parts/algorithms.hpp"
 #include "dice/parts/planned.hpp"
 #include "dice/placement/assignment.hpp"
 #include "dice/placement/check_parts.hpp"
@@ -31,14 +33,13 @@ template <class Operators> struct arranged_input {
   graph::network_view net;
   Operators operators;
   placement::assignment where;
-  const setting& on;
-  const problem& devices;
   const arrangement& by;
+  meta::array<algorithm::choice> algorithms;  ///< of parts, by layer and device
 
   constexpr bool is_split(int layer) const { return where.of(layer).has_parts(); }
   constexpr bool has_replicas(int layer) const { return where.of(layer).has_replicas(); }
   constexpr const algorithm::choice& algorithm_of(int layer, int rank) const {
-    return on.algorithms[devices.devices[by.devices[rank]].processor][layer];
+    return algorithms[layer * by.devices.size() + rank];
   }
 };
 
@@ -207,15 +208,31 @@ template <class Operators = meta::view<graph::any_operator>> class arranged_netw
     const auto all = [](const meta::array<int>& of) {
       return meta::view<int>{of.data(), static_cast<std::size_t>(of.size())};
     };
-    const detail::arranged_input<Operators> in{
-        on_.net, operators_, {all(owner), all(work_of), {items, 2}, all(ranks), all(shares)}, on_, p_, by};
+    const placement::assignment where{all(owner), all(work_of), {items, 2}, all(ranks), all(shares)};
+    const detail::arranged_input<Operators> in{on_.net, operators_, where, by, algorithms_of(by, where)};
     auto planned = parts::plan_parts(in);
     out.parts.swap(planned.list);
     out.first.swap(planned.first);
     find_needs(in, by, out);
     for (int k = 0; k < p_.cut_units; ++k)
       if (out.possible[k])
-        for (int i = 0; i < n; ++i) divide(by, out, k, i);
+        for (int i = 0; i < n; ++i) divide(in, out, k, i);
+  }
+  /// How the parts of layers are computed, by layer and device.
+  constexpr meta::array<algorithm::choice> algorithms_of(const arrangement& by, const placement::assignment& where) const {
+    meta::array<algorithm::choice> out;
+    const algorithm::choice* before = nullptr;
+    for (int l = 0; l < on_.net.size(); ++l)
+      for (int i = 0; i < by.devices.size(); ++i) {
+        const auto processor = p_.devices[by.devices[i]].processor;
+        const auto& whole = on_.algorithms[processor];
+        if (i > 0 && whole.data() == before) out.push_back(algorithm::choice(out[out.size() - 1]));
+        else
+          out.push_back(parts::for_parts(algorithm::method_of(on_.cluster.processors[processor].unit), operators_[l],
+                                         on_.net.operands(l), on_.net.layers[l].output, whole[l], where, where.of(l)));
+        before = whole.data();
+      }
+    return out;
   }
   /// Finds what the parts of each device read of each tensor; where none of them reads it, the part that the device has.
   constexpr void find_needs(const detail::arranged_input<Operators>& in, const arrangement& by, arranged& out) const {
@@ -252,7 +269,8 @@ template <class Operators = meta::view<graph::any_operator>> class arranged_netw
       }
   }
   /// Replaces the costs of cut unit k on device number i by those of its part.
-  constexpr void divide(const arrangement& by, arranged& out, int k, int i) const {
+  constexpr void divide(const detail::arranged_input<Operators>& in, arranged& out, int k, int i) const {
+    const auto& by = in.by;
     const int n = by.devices.size();
     const auto& d = p_.devices[by.devices[i]];
     const auto& c = p_.kinds[d.kind];
@@ -262,17 +280,21 @@ template <class Operators = meta::view<graph::any_operator>> class arranged_netw
     for (const int l : layers_in(k)) {
       const auto& layer = on_.net.layers[l];
       const auto& p = out.parts[out.first[l] + i];
-      const double f = part_of_work(p, l, algorithms[l].tile);
-      whole += seconds[l];
-      part += seconds[l] * f;
       const auto of =
           static_cast<double>(tensor::elements(p.box, layer.output)) / static_cast<double>(layer.output.elements());
-      tensors = std::max(tensors, of);
-      const auto bytes =
-          static_cast<double>(algorithms[l].packed_bytes ? algorithms[l].packed_bytes : layer.parameter_bytes);
-      all_weights += bytes;
+      const auto by_parts = in.algorithm_of(l, i);
+      const auto bytes_of = [&](const algorithm::choice& how) {
+        return static_cast<double>(how.packed_bytes ? how.packed_bytes : layer.parameter_bytes);
+      };
       const bool channels = placement::about(by.is().cut).cuts[placement::axis::channels];
-      weights += bytes * (!channels ? 1 : p.to > 0 ? depth_fraction(p, l) : of);
+      const double depth = p.to > 0 ? depth_fraction(p, l) : of, read = bytes_of(by_parts) * (channels ? depth : 1);
+      const detail::part_of_layer some{
+          .box = p.box, .share = depth, .weight_bytes = static_cast<std::int64_t>(read), .tile = by_parts.tile};
+      whole += seconds[l];
+      part += seconds[l] * detail::time_fraction(some, layer, algorithms[l], on_.cluster.processors[d.processor]);
+      tensors = std::max(tensors, of);
+      all_weights += bytes_of(algorithms[l]);
+      weights += read;
     }
     if (whole > 0) out.seconds[k * n + i] *= part / whole;
     if (all_weights > 0)
@@ -313,16 +335,6 @@ template <class Operators = meta::view<graph::any_operator>> class arranged_netw
     const auto depth = on_.net.layers[on_.net.into(l)[0].from].output[layer.depth_axis];
     return static_cast<double>(p.to - p.from) / static_cast<double>(depth);
   }
-  /// The share of the work of layer l that a part of it has: see detail::work_fraction. Parts of sums have all of the
-  /// result.
-  constexpr double part_of_work(const parts::planned& p, int l, const std::array<std::int8_t, 2>& tile) const {
-    if (p.to > 0) return depth_fraction(p, l);
-    const auto& of = on_.net.layers[l].output;
-    double out = static_cast<double>(tensor::elements(p.box, of)) / static_cast<double>(of.elements());
-    for (int k = 0; k < 2 && of.rank == 4; ++k) out *= detail::tile_excess(tile[k], p.box, of, k);
-    return out;
-  }
-
   /// The elements that regions a and b have in common, with c too if it is not null. Compilers take long for calls and
   /// loops.
   static constexpr std::int64_t common(const tensor::region& a, const tensor::region& b, const tensor::region* c) {

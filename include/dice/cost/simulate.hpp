@@ -1,6 +1,7 @@
 // Predictions for plans: one frame, step by step on all ranks.
 #pragma once
 
+#include "dice/cost/part_time.hpp"
 #include "dice/cost/setting.hpp"
 #include "dice/cost/time.hpp"
 #include "dice/graph/network.hpp"
@@ -50,26 +51,6 @@ constexpr double copy_seconds(const platform::processor_info& on, std::int64_t b
   return 2 * static_cast<double>(bytes) / (on.bytes_per_s > 0 ? on.bytes_per_s : unknown);
 }
 
-/// By how much the work of region `box` of an image exceeds its share of the elements if rows (k = 0) or columns (1) are
-/// computed in tiles of `tile`: a tile that the region cuts counts as a whole one.
-constexpr double tile_excess(int tile, const tensor::region& box, const tensor::shape& image, int k) {
-  const std::int64_t t = tile, first = box.begin[2 + k], last = box.end[2 + k], all = image[2 + k];
-  if (t <= 1 || last <= first) return 1;
-  const auto tiles = (last + t - 1) / t - first / t, of_all = (all + t - 1) / t;
-  return static_cast<double>(tiles * all) / static_cast<double>(of_all * (last - first));
-}
-
-/// The share of the work of layer `whole` that a part of it has: of its products or, if it has none, of its elements. Where
-/// an algorithm computes tiles of results at once, a tile that a part cuts counts as a whole one.
-constexpr double work_fraction(const graph::layer_info& part, const parts::part& of, const graph::layer_info& whole,
-                               const std::array<std::int8_t, 2>& tile) {
-  const bool products = whole.macs > 0;
-  double out = static_cast<double>(products ? part.macs : part.output.elements()) /
-               static_cast<double>(std::max<std::int64_t>(products ? whole.macs : whole.output.elements(), 1));
-  for (int k = 0; k < 2 && whole.output.rank == 4; ++k) out *= tile_excess(tile[k], of.box, whole.output, k);
-  return out;
-}
-
 /// Bytes that layer l of a network of parts copies as step `step` of a plan, in which some operands may lie in place.
 constexpr std::int64_t copied_bytes(const graph::network_view& net, const schedule::plan_view& plan,
                                     const schedule::step& step, int l) {
@@ -93,19 +74,11 @@ constexpr double fraction(const schedule::step& s, const graph::network_view& ne
   return static_cast<double>(tensor::elements(s.part, all)) / static_cast<double>(all.elements());
 }
 
-/// The layers of the network of which a rank with direct_convolutions has a part: they have no tiles.
-constexpr meta::array<char> direct_layers(const parts::parts_view& p, const schedule::plan_view& plan,
-                                          std::span<const placed_rank> ranks, int layers) {
-  meta::array<char> out(layers);
-  for (int l = 0; l < p.net.size(); ++l)
-    if (p.is_own(l) && ranks[plan.owner[l]].unit.direct) out[p.whole(l)] = 1;
-  return out;
-}
-
-/// Time in s of a step that computes a fusion group, or a region of its result, on a rank. `direct`: direct_layers.
+/// Time in s of a step that computes a fusion group, or a region of its result, on a rank.
 constexpr double group_seconds(const setting& s, const parts::parts_view& p, const schedule::plan_view& plan,
-                               const schedule::step& step, const placed_rank& rank, const meta::array<char>& direct) {
-  const int l = plan.groups[step.group].anchor;
+                               const schedule::step& step, const placed_rank& rank) {
+  const auto& group = plan.groups[step.group];
+  const int l = group.anchor;
   const auto at = processor_of(s, rank);
   const auto& about = s.cluster.processors[at];
   if (!p.is_own(l)) return p.net.layers[l].view >= 0 ? 0 : copy_seconds(about, copied_bytes(p.net, plan, step, l));
@@ -113,10 +86,16 @@ constexpr double group_seconds(const setting& s, const parts::parts_view& p, con
   const double t = seconds_on(s, rank, whole);
   // A layer that the profile counts with an earlier one runs unfused if the two are split apart.
   if (t <= 0) return copy_seconds(about, moved_bytes(p.net, l) / 2) * fraction(step, p.net);
-  const auto tile = direct[whole] ? std::array<std::int8_t, 2>{1, 1} : s.algorithms[at][whole].tile;
-  const double some =
-      p.parts.empty() ? 1 : work_fraction(p.net.layers[l], p.parts[l], s.net.layers[whole], tile) * fraction(step, p.net);
-  return t * some;
+  if (p.parts.empty()) return t;
+  const auto &layer = p.net.layers[l], &all = s.net.layers[whole];
+  const double products = all.macs > 0 ? static_cast<double>(layer.macs) / static_cast<double>(all.macs)
+                                       : static_cast<double>(layer.output.elements()) /
+                                             static_cast<double>(std::max<std::int64_t>(all.output.elements(), 1));
+  const part_of_layer part{.box = p.parts[l].box,
+                           .share = products,
+                           .weight_bytes = group.weight_bytes > 0 ? group.weight_bytes : layer.parameter_bytes,
+                           .tile = group.tile};
+  return t * time_fraction(part, all, s.algorithms[at][whole], about) * fraction(step, p.net);
 }
 
 /// When messages arrive. Those that a host sends over the network follow one another, and so do those that it receives: each
@@ -231,15 +210,13 @@ constexpr simulated simulate(const setting& s, const parts::parts_view& p, const
   out.groups = meta::array<double>(static_cast<int>(plan.groups.size()));
   meta::array<double> seconds(static_cast<int>(plan.steps.size()));  // of steps that compute
   meta::array<std::size_t> processors;                               // by rank
-  const auto direct = detail::direct_layers(p, plan, ranks, s.net.size());
   for (int r = 0; r < n; ++r) {
     const auto& rank = ranks[r];
     const auto& program = plan.ranks[r];
     processors.push_back(detail::processor_of(s, rank));
     for (int i = program.first_step; i < program.last_step; ++i) {
       const auto& step = plan.steps[i];
-      if (step.what == action::compute)
-        out.groups[step.group] += seconds[i] = detail::group_seconds(s, p, plan, step, rank, direct);
+      if (step.what == action::compute) out.groups[step.group] += seconds[i] = detail::group_seconds(s, p, plan, step, rank);
     }
   }
 

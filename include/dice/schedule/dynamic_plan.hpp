@@ -57,7 +57,7 @@ class dynamic_plan {
     const auto where = placement::assign_work_items(m, net.size());
     std::vector<algorithm::choice> by_layer(static_cast<std::size_t>(net.size()));
     if (where.view().splits()) {
-      detail::whole_algorithms whole(tables, where.view(), devices_);
+      detail::whole_algorithms whole(tables, net, operators, where.view(), devices_);
       auto built = build_split({net, operators, where.view(), devices_, {}, parameters}, whole, in_flight);
       plan_ = std::move(built.plan);
       network_ = std::move(built.net);

@@ -72,7 +72,8 @@ constexpr fusion_groups fuse(const graph::network_view& net, meta::view<int> own
     }
     if (g < 0) {
       g = found.size();
-      found.push_back({.anchor = l, .rank = owner.first[l]});
+      const auto& by = algorithms.first[l];
+      found.push_back({.anchor = l, .rank = owner.first[l], .weight_bytes = by.packed_bytes, .tile = by.tile});
     }
     of.first[l] = g;
   }

@@ -50,6 +50,8 @@ struct group {
   int anchor = -1, residual = -1, activation = -1, pool = -1;
   int residual_operand = -1;  ///< which operand of `residual` is not the anchor's output
   int rank = 0;
+  std::int64_t weight_bytes = 0;          ///< of its anchor, as the kernel reads them; 0: those of the file
+  std::array<std::int8_t, 2> tile{1, 1};  ///< algorithm::choice::tile
 
   /// Its layers in order of ids, with -1 for each missing one.
   constexpr std::array<int, 4> layers() const {

@@ -23,23 +23,32 @@ struct built_split {
 
 namespace detail {
 
-/// The algorithms of whole layers by method, which memory limits may change. A layer of which a device with
-/// direct_convolutions computes a part, or some frames, is direct on all devices of that method.
+/// The algorithms of whole layers by method, which memory limits may change. Small parts may have another one, all parts of
+/// a layer by one method the same. A layer of which a device with direct_convolutions computes a part, or some frames, is
+/// direct on all devices of that method.
 struct whole_algorithms {
   algorithm::by_method<meta::array<algorithm::choice>> chosen, smallest;
 
-  constexpr whole_algorithms(const algorithm::tables& all, const placement::assignment& where,
-                             meta::view<platform::device> devices) {
+  /// A template, so that only programs that split layers compile it.
+  template <graph::operator_value Any>
+  constexpr whole_algorithms(const algorithm::tables& all, const graph::network_view& net, meta::view<Any> operators,
+                             const placement::assignment& where, meta::view<platform::device> devices) {
     for (std::size_t m = 0; m < algorithm::method_count; ++m)
       for (const bool small : {false, true})
         for (const auto& c : (small ? all.smallest : all.chosen).values[m])
           (small ? smallest : chosen).values[m].push_back(c);
-    for (int l = 0; l < static_cast<int>(where.work_of.size()); ++l)
-      for (const int rank : where.ranks_of(where.of(l)))
-        if (const auto& unit = devices[rank].unit; unit.direct) {
+    for (int l = 0; l < static_cast<int>(where.work_of.size()); ++l) {
+      const auto& w = where.of(l);
+      for (const bool direct : {false, true})
+        for (const int rank : where.ranks_of(w)) {
+          const auto& unit = devices[rank].unit;
           const auto by = algorithm::method_of(unit);
-          chosen[by][l] = all.direct[by][l];
+          if (direct && unit.direct) chosen[by][l] = all.direct[by][l];
+          else if (!direct && w.has_parts())
+            chosen[by][l] =
+                parts::for_parts(by, operators[l], net.operands(l), net.layers[l].output, all.chosen[by][l], where, w);
         }
+    }
   }
   constexpr algorithm::by_method<meta::view<algorithm::choice>> view() const {
     algorithm::by_method<meta::view<algorithm::choice>> out;

@@ -36,10 +36,19 @@ template <class Net, class Map> consteval parts::parts_input unlimited_input() {
           .parameters = graph::parameters_of<Net>};
 }
 
-/// The algorithms of whole layers, by method, where limits of devices may change them.
+/// Whether the weights of a layer are so large that small parts may have another algorithm.
+template <class Net, class Map> consteval bool has_large_weights() {
+  bool out = false;
+  for (const auto& by : tables<Net, Map>().chosen.values)
+    for (const auto& c : by) out = out || c.packed_bytes > algorithm::cached_bytes;
+  return out;
+}
+
+/// The algorithms of whole layers, by method, where limits of devices or small parts may change them.
 template <class Net, class Map> consteval auto limit() {
   constexpr auto& where = placement::of<Net, Map>;
-  whole_algorithms whole(tables<Net, Map>(), where.view(), where.devices);
+  constexpr meta::view<graph::any_operator> operators{operators_of<Net>.data(), Net::size};
+  whole_algorithms whole(tables<Net, Map>(), graph::view_of<Net>, operators, where.view(), where.devices);
   if constexpr (has_limits<Net, Map>) build_split(unlimited_input<Net, Map>(), whole, where.in_flight);
   std::array<algorithms_of<Net>, algorithm::method_count> out{};
   for (std::size_t m = 0; m < out.size(); ++m)
@@ -52,7 +61,7 @@ template <class Net, class Map> inline constexpr auto limited = limit<Net, Map>(
 template <class Net, class Map>
 inline constexpr parts::parts_input split_input = [] {
   auto out = unlimited_input<Net, Map>();
-  if constexpr (has_limits<Net, Map> || has_direct<Net, Map>)
+  if constexpr (has_limits<Net, Map> || has_direct<Net, Map> || has_large_weights<Net, Map>())
     for (std::size_t m = 0; m < algorithm::method_count; ++m) out.algorithms.values[m] = limited<Net, Map>[m];
   return out;
 }();
