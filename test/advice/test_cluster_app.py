@@ -315,6 +315,7 @@ class Searches(unittest.TestCase):
         done, calls = self.measured("measured=2", answers)  # more frames a second are better
         self.assertRegex(done.stdout, r"// Mapping 1 was the best one measured\. Rank correlation \(Spearman\) of predicted and measured: [01]\.00\.\n")
         self.assertNotIn("--in-flight", calls[0])
+        self.assertIn(" --warmup 12 --frames ", calls[0])  # as many as are in flight, and more
 
     def test_says_why_nothing_could_be_measured(self):
         done, calls = self.measured("latency,measured=2", "exit 3")

@@ -70,6 +70,33 @@ TEST(Expand, SmallPartsOfLargeWeightsAreNearlyTheWhole) {
     ASSERT_NEAR(found.result(output)[i], expected.result(last)[i], 1e-5 * largest);
 }
 
+/// direct_convolutions of one rank hold for all parts, whatever suits small ones.
+TEST(Expand, DirectPartsAreDirect) {
+  test::real_network net;
+  net.has_data = false;
+  net.add(ops::input{.extents = {1, 512, 14, 14}}, {});
+  net.add(ops::conv{.channels = 512, .kernel = {3, 3}, .pads = {1, 1, 1, 1}}, {0}, {{512, 512, 3, 3}});
+  net.add(ops::output{}, {1});
+  const test::assigned given{
+      .owner = {0, 0, 0},
+      .work_of = {0, 1, 0},
+      .run_ranks = {0, 0, 1, 2, 3},
+      .shares = {},
+      .work_items = {{.first_rank = 0, .ranks = 1},
+                     {.cut = placement::geometry::grid, .first_rank = 1, .ranks = 4, .down = 2, .across = 2}}};
+  const auto chosen = test::choices(net, algorithm::backend::openmp),
+             direct = test::choices(net, algorithm::backend::openmp, 0);
+  algorithm::tables tables;
+  tables.chosen[algorithm::backend::openmp] = chosen;
+  tables.direct[algorithm::backend::openmp] = direct;
+  for (const bool is_direct : {false, true}) {
+    std::vector<platform::device> devices(4);
+    devices[2].unit.direct = is_direct;
+    const schedule::detail::whole_algorithms whole(tables, net.view(), net.all_operators(), given.view(), devices);
+    EXPECT_EQ(whole.chosen[algorithm::backend::openmp][1].variant, is_direct ? 0 : 1);
+  }
+}
+
 TEST(Expand, SumsOfInputChannels) {
   for (unsigned seed = 1000; seed < 1015; ++seed) {
     SCOPED_TRACE(seed);

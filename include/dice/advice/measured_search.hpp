@@ -109,7 +109,8 @@ namespace detail {
   return out;
 }
 
-/// The command that runs a mapping on its hosts, for about two seconds.
+/// The command that runs a mapping on its hosts, for about two seconds; with many frames in flight, for several times as
+/// many as these, since the first and the last ones pass faster or slower than the others.
 [[gnu::cold]] inline std::string command_for(const cluster_model& f, const runtime::program& p, const mixes& all,
                                              const measured_mix& m, bool one_frame) {
   const auto& by = channels::usual_launcher();
@@ -128,15 +129,15 @@ namespace detail {
     return out + "'";
   };
   const double each = one_frame ? m.expected.latency : m.expected.period;
-  const int frames = static_cast<int>(std::clamp(2 / std::max(each, 1e-9), 5.0, 2000.0));
+  const int frames = static_cast<int>(std::clamp(2 / std::max(each, 1e-9), one_frame ? 5.0 : 40.0, 2000.0));
   std::string text;
   for (const char c : placement::write(written.mapping.values(), p.network, p.network_layers()))
     if (c != '\n') text += c;
   return std::string(other && *other ? other : by.name) + " " + (options ? options : "") + " " + std::string(by.unbind) +
          " " + std::string(by.hosts) + " " + quoted(hosts) + " " + std::string(by.count) + " " +
          std::to_string(written.devices.size()) + " " + quoted(program) + " --mapping " + quoted(text) +
-         " --random 1 --warmup 3 --frames " + std::to_string(frames) + (one_frame ? " --in-flight 1" : "") +
-         " --json /dev/stdout";
+         " --random 1 --warmup " + (one_frame ? "3" : "12") + " --frames " + std::to_string(frames) +
+         (one_frame ? " --in-flight 1" : "") + " --json /dev/stdout";
 }
 
 /// Runs the best mappings that were found, and says how fast they were: a table, and which one was the best; the first if
