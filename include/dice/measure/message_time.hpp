@@ -52,7 +52,7 @@ class even_work {
 };
 
 /// Sizes of messages, in bytes: ascending.
-inline constexpr std::array<std::int64_t, 4> handled_sizes{1 << 14, 1 << 16, 1 << 18, 1 << 20};
+inline constexpr std::array<std::int64_t, 5> handled_sizes{1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22};
 /// How many of these sizes pass `by` quickly enough to be measured.
 inline std::size_t handled_on(const platform::link& by) {
   constexpr double most = 0.2;  // s
