@@ -5,9 +5,11 @@
 // mapping, whose ranks have the hosts in order. Prints for each the latency and, by rank, the times of computing and of
 // messages, in ms. With --find OBJECTIVE it reads the same figures, and prints the mapping that --search would find for
 // them, its neighbours, all that split everything in one way, and random ones: on each line what it is, the latency in ms,
-// frames/s, the hosts of its ranks, and the mapping, with tabs between. The including file defines NETWORK and HEADER.
+// frames/s, the hosts of its ranks, whether measured=5 would run it (1, 0), and the mapping, with tabs between. The
+// including file defines NETWORK and HEADER.
 #include <dice/dice.hpp>
 #include <dice/partition/mix.hpp>
+#include <dice/partition/worth_measuring.hpp>
 #include <dice/placement/text/write.hpp>
 #include <dice/runtime/layer_operators.hpp>
 #include <dice/runtime/other_mapping.hpp>
@@ -64,15 +66,14 @@ struct measured_lab {
       const auto id = static_cast<int>(h);
       names[h] = "h" + std::to_string(h + 1);
       hosts[h] = {.name = names[h],
-                  .board = "measured", 
+                  .board = "measured",
                   .memory = std::int64_t{1} << 40,
                   .first_processor = id,
                   .processors = 1,
                   .kind = id};
       host_of[h] = id;
       usable[h] = true;
-      processors[h] = {
-          .unit = platform::unit_traits<threads<1>>::value, .memory = std::int64_t{1} << 40, .profiled = true};
+      processors[h] = {.unit = platform::unit_traits<threads<1>>::value, .memory = std::int64_t{1} << 40, .profiled = true};
       processors[h].sending = link();
       processors[h].receiving = link();
       processors[h].bytes_per_s = number() * 1e9;
@@ -116,8 +117,10 @@ class finder {
     const auto found = partition::find_mix(on_, p_, rate_, operators(), wanted_,
                                            partition::mix_of(partition::find_best(on_, p_, wanted_.wanted).stages));
     if (found.sections.empty()) throw std::runtime_error("no mapping was found");
+    first_ = partition::worth_measuring(found, wanted_.wanted.aim.best, 5);
     tell("found", found.sections);
     for (const auto& pure : found.pure) tell(std::string(pure.by.is().word), pure.sections);
+    for (const auto& [m, expected] : first_) tell("next", m);
     std::vector<partition::mixed> neighbours;
     const partition::detail::neighbourhood near{found.catalogue, p_.devices.size(), ~0u, true};
     near.each(found.sections, -1, [&](const partition::mixed& m) {
@@ -172,8 +175,10 @@ class finder {
     for (const int d : written.devices)
       hosts += (hosts.empty() ? "" : ",") + lab_.names[static_cast<std::size_t>(p_.devices[d].host)];
     if (!told_.insert(text + hosts).second) return false;
-    std::printf("%s\t%.6g\t%.6g\t%s\t%s\n", what.c_str(), rated.frame.expected.latency * 1e3,
-                rated.frame.expected.throughput, hosts.c_str(), text.c_str());
+    const bool first =
+        std::any_of(first_.begin(), first_.end(), [&](const auto& x) { return partition::are_same(x.first, m); });
+    std::printf("%s\t%.6g\t%.6g\t%s\t%d\t%s\n", what.c_str(), rated.frame.expected.latency * 1e3,
+                rated.frame.expected.throughput, hosts.c_str(), first, text.c_str());
     return true;
   }
 
@@ -186,6 +191,7 @@ class finder {
   partition::mix_request wanted_;
   std::mt19937 draw_{1};
   std::set<std::string> told_;
+  std::vector<std::pair<partition::mixed, cost::prediction>> first_;  ///< what --search=…,measured=5 would run
 };
 
 }  // namespace

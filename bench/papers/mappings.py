@@ -93,10 +93,10 @@ class Lab(bed.Bed):
         return [(numbers[0], numbers[1:]) for numbers in ([*map(float, line.split())] for line in said.splitlines())]
 
     def candidates(self, network, hosts, objective):
-        """[{what, latency_ms, fps, hosts, text}]: the mapping that --search finds for these hosts, and others to compare."""
+        """[{what, latency_ms, fps, hosts, first, text}]: the mapping that --search finds for these hosts, and others to compare."""
         said = bed.call([self.work / f"build/{network}_any", "--find", objective], input="\n".join(self.figures(network, hosts)) + "\n")
-        return [{"what": what, "latency_ms": float(ms), "fps": float(fps), "hosts": on.split(","), "text": text}
-                for what, ms, fps, on, text in (line.split("\t") for line in said.splitlines())]
+        return [{"what": what, "latency_ms": float(ms), "fps": float(fps), "hosts": on.split(","), "first": first == "1", "text": text}
+                for what, ms, fps, on, first, text in (line.split("\t") for line in said.splitlines())]
 
     def figures(self, network, hosts):
         """What foretell_mappings.cpp reads of hosts."""

@@ -238,6 +238,40 @@ TEST(explain, a_mix_may_be_better) {
   EXPECT_EQ(stages.find("Best for one frame"), std::string::npos) << stages;
 }
 
+// The best one, the best of one kind, those unlike both, and then those with other borders or shares.
+TEST(measured_search, mappings_worth_measuring) {
+  const auto with_latency = [](double s) {
+    cost::prediction out{};
+    out.latency = s;
+    return out;
+  };
+  const auto on = [](int word, int device, int border) {
+    partition::mixed out{{{}, 0, border}, {{}, border, 9}};
+    out[0].by.devices.push_back(0);
+    out[1].by.word = word;
+    for (const int d : {0, device}) out[1].by.devices.push_back(d);
+    return out;
+  };
+  const auto pure = on(4, 1, 1);
+  partition::mix_result found;
+  for (const auto& m : {on(1, 1, 2), on(1, 1, 3), on(1, 2, 2), on(1, 1, 4), on(2, 1, 2)})
+    found.best.emplace_back(m, with_latency(1 + 0.01 * static_cast<double>(found.best.size())));
+  found.pure.push_back({pure[1].by, on(3, 1, 1), with_latency(3)});
+  found.pure.push_back({pure[1].by, pure, with_latency(2)});
+  const partition::mixed wanted[]{on(1, 1, 2), pure, on(1, 2, 2), on(2, 1, 2), on(1, 1, 3), on(1, 1, 4)};
+  for (const std::size_t count : {1u, 2u, 4u, 6u, 9u}) {
+    const auto told = partition::worth_measuring(found, partition::objective::latency, static_cast<int>(count));
+    ASSERT_EQ(told.size(), std::min<std::size_t>(count, 6));
+    for (std::size_t k = 0; k < told.size(); ++k)
+      EXPECT_TRUE(partition::are_same(told[k].first, wanted[k])) << count << ' ' << k;
+    EXPECT_EQ(told.back().second.latency, found.best.empty() ? 0
+                                          : count == 1       ? 1
+                                          : count == 2       ? 2
+                                          : count == 4       ? 1.04
+                                                             : 1.03);
+  }
+}
+
 TEST(measured_search, rank_correlations) {
   using advice::rank_correlation;
   EXPECT_DOUBLE_EQ(rank_correlation({1, 2, 3, 10}, {5, 6, 7, 8}), 1);

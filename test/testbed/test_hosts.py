@@ -171,8 +171,9 @@ class Hosts(unittest.TestCase):
             self.assertIn('this kernel has no netem', bed('shape', 'b', '--delay', '1ms', code=1))
         bed('shape', 'b', '--rate', '10mbit')
         self.assertRegex(bed('status'), r'tbf .* rate 10Mbit burst 31\d\db .* overhead 24')
-        bed('shape', 'b', '--rate', '1gbit')
-        self.assertRegex(bed('status'), r'rate 1Gbit burst (50000|49\d\d\d|50\d\d\d)b')
+        for rate, shape in ('490mbit', r'24[45]\d\db lat 8\.'), ('500mbit', r'70000b lat 133'), ('1gbit', r'70000b lat 66\.'), ('2gbit', r'100000b lat 33\.'):
+            bed('shape', 'b', '--rate', rate)  # whole packets of 64 kB pass from 500 Mbit/s on, and do not get lost
+            self.assertRegex(bed('status'), fr'(?i)rate {rate} burst {shape}')
         bed('down')
         left = subprocess.run(f'ip netns list; mount; find /sys/fs/cgroup -name "*{NAME}*"; ls /run/testbed', shell=True, stdout=subprocess.PIPE, text=True).stdout
         self.assertNotIn(NAME, left)

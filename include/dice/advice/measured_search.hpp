@@ -8,6 +8,7 @@
 #include "dice/files/interrupts.hpp"
 #include "dice/partition/goal.hpp"
 #include "dice/partition/mix.hpp"
+#include "dice/partition/worth_measuring.hpp"
 #include "dice/placement/text/write.hpp"
 #include "dice/report/progress_line.hpp"
 #include "dice/runtime/program.hpp"
@@ -66,30 +67,6 @@ namespace detail {
 [[gnu::cold]] inline double number_after(std::string_view json, std::string_view key) {
   const auto at = json.find("\"" + std::string(key) + "\": ");
   return at == std::string_view::npos ? -1 : std::strtod(std::string(json.substr(at + key.size() + 4, 40)).c_str(), nullptr);
-}
-
-/// The first `count` mappings that differ in more than borders and shares; then others.
-[[gnu::cold]] inline std::vector<measured_mix> candidates(const partition::mix_result& found, int count) {
-  std::vector<measured_mix> out;
-  const auto alike = [](const partition::mixed& a, const partition::mixed& b) {
-    return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](const auto& x, const auto& y) {
-             return x.by.word == y.by.word &&
-                    std::equal(x.by.devices.begin(), x.by.devices.end(), y.by.devices.begin(), y.by.devices.end());
-           });
-  };
-  const auto same = [&](const partition::mixed& a, const partition::mixed& b) {
-    return alike(a, b) && std::equal(a.begin(), a.end(), b.begin(),
-                                     [](const auto& x, const auto& y) { return x.first == y.first && x.by == y.by; });
-  };
-  for (const bool unlike : {true, false})
-    for (const auto& best : found.best) {
-      if (static_cast<int>(out.size()) == count) return out;
-      const auto& is = best.first;
-      if (std::none_of(out.begin(), out.end(),
-                       [&](const measured_mix& m) { return unlike ? alike(m.is, is) : same(m.is, is); }))
-        out.push_back({is, best.second, 0, {}});
-    }
-  return out;
 }
 
 /// Runs a shell command; its standard output. Throws std::runtime_error if it fails, or a signal asks this program to stop.
@@ -152,8 +129,9 @@ struct measured_search {
 [[gnu::cold]] inline measured_search measure(const cluster_model& f, const runtime::program& p, const mixes& known,
                                              const search_request& r, const partition::mix_result& found) {
   measured_search out;
-  out.all = candidates(found, r.measured);
   const auto objective = r.wanted.aim.best;
+  for (const auto& [m, expected] : partition::worth_measuring(found, objective, r.measured))
+    out.all.push_back({m, expected, 0, {}});
   const bool one_frame = objective == partition::objective::latency;
   {
     report::progress_line shown;

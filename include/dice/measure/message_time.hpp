@@ -18,11 +18,11 @@ namespace dice::measure::detail {
 
 using clock = std::int64_t (*)();  ///< in ns
 
-/// Something to compute, in equal steps of some 0.2 ms.
+/// Something to compute, in equal steps of some 0.7 ms: as long as a small layer.
 class even_work {
  public:
   explicit even_work(clock now) : now_(now) {
-    constexpr std::int64_t wanted = 200'000;  // ns
+    constexpr std::int64_t wanted = 700'000;  // ns
     auto fastest = std::numeric_limits<std::int64_t>::max();
     for (int k = 0; k < 20; ++k) {
       const auto from = now_();

@@ -69,7 +69,9 @@ class executor {
         stamps_frames_(stamping_rank(p.plan) == rank),
         entered_at_(static_cast<std::size_t>(in_flight)),
         slots_(slots_of(me_, in_flight)),
-        started_(me_.last_segment - me_.first_segment) {
+        started_(me_.last_segment - me_.first_segment),
+        since_(started_.size()),
+        shortest_(started_.size(), never) {
     first_of_turn_.assign(p.plan.replicas.size(), -1);
     last_of_turn_ = first_of_turn_;
     began_.resize(p.plan.replicas.size() * slots_.size());
@@ -324,16 +326,27 @@ class executor {
   /// How many frames have left on all ranks, as far as known here.
   std::int64_t retired() const { return credits_.left(exit_ >= 0 ? left_ : frames_); }
 
-  /// The oldest frame whose next segment can run, or -1. What this rank computes as one of several replicas comes last:
-  /// other ranks may be waiting for the rest.
-  std::int64_t find_ready() const {
+  /// The oldest frame whose next segment can run, or -1. What this rank computes as one of several replicas gives way to the
+  /// rest, for which other ranks may be waiting, but for no longer than it takes itself: frames leave in order, so one that
+  /// waited on would hold up all later ones.
+  std::int64_t find_ready() {
     std::int64_t own = -1;
     for (auto f = oldest_; f < io_.posted(); ++f)
       if (const auto& s = slots_[io_.slot(f)]; !s.running && s.next < segments() && can_run(s.next, f)) {
-        if (segment(s.next).when.always()) return f;
+        if (segment(s.next).when.always()) return own < 0 || gives_way(own) ? f : own;
         if (own < 0) own = f;
       }
     return own;
+  }
+  /// Whether frame f, whose next segment is for a replica, has waited for less time than that segment has taken at least.
+  /// Until it has run once, it waits.
+  bool gives_way(std::int64_t f) {
+    const int g = slots_[io_.slot(f)].next;
+    if (gave_way_.frame != f || gave_way_.segment != g) {
+      gave_way_ = {g, f};
+      gave_way_since_ = now();
+    }
+    return now() - gave_way_since_ < shortest_[g];
   }
 
   /// Whether frame f is next in segment g, and the segment would not wait for messages, source or sink.
@@ -362,6 +375,7 @@ class executor {
     frame_ = f;
     ++started_[at.next];
     at.running = true;
+    since_[at.next] = now();
     runner_->begin(at.next, f);
   }
   /// Takes note of the runs that have ended; returns whether there were any.
@@ -383,6 +397,7 @@ class executor {
       turns_.finish(when, now() - began(when, done.frame));
     auto& at = slots_[io_.slot(done.frame)];
     at.running = false;
+    shortest_[done.segment] = std::min(shortest_[done.segment], now() - since_[done.segment]);
     pass(at);
   }
   /// Goes on to a frame's next segment.
@@ -420,7 +435,11 @@ class executor {
   std::atomic<std::int64_t> works_since_{never};
   std::vector<std::int64_t> entered_at_;  ///< when each of the frames in flight entered, by frame modulo in_flight
   std::vector<slot_state> slots_;
-  std::vector<std::int64_t> started_;              ///< by segment: frames that began it
+  std::vector<std::int64_t> started_;     ///< by segment: frames that began it
+  std::vector<std::int64_t> since_;       ///< by segment: when it was started last
+  std::vector<std::int64_t> shortest_;    ///< by segment: ns that it has taken at least, or `never`
+  segment_runner::run gave_way_{-1, -1};  ///< what gives way to other segments
+  std::int64_t gave_way_since_ = 0;
   std::vector<int> first_of_turn_, last_of_turn_;  ///< by set of replicas: this rank's segments of it, or -1
   std::vector<std::int64_t> began_;                ///< by set and slot
   frames::source* streamed_ = nullptr;             ///< the source of stream(), where frames_ becomes known late
