@@ -111,10 +111,7 @@ void foretell() {
 /// Mappings to measure beside the one that is found.
 class finder {
  public:
-  explicit finder(partition::objective best) {
-    wanted_.wanted.aim.best = best;
-    wanted_.simple_gap = partition::simple_gap;
-  }
+  explicit finder(partition::objective best) { wanted_.wanted.aim.best = best; }
 
   void run() {
     const auto found = partition::find_mix(on_, p_, rate_, operators(), wanted_,

@@ -272,13 +272,6 @@ TEST(measured_search, mappings_worth_measuring) {
   }
 }
 
-TEST(search, says_that_a_mix_was_left) {
-  partition::mix_result found;
-  EXPECT_EQ(advice::detail::simple_text(found), "");
-  found.best_mix = 0.125;
-  EXPECT_EQ(advice::detail::simple_text(found).substr(0, 48), "A mix is predicted to have 8 frames/s, but mixes");
-}
-
 TEST(measured_search, rank_correlations) {
   using advice::rank_correlation;
   EXPECT_DOUBLE_EQ(rank_correlation({1, 2, 3, 10}, {5, 6, 7, 8}), 1);

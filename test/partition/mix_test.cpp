@@ -267,34 +267,4 @@ TEST(Mix, UsesTheFewestDevicesThatAreGoodEnough) {
   EXPECT_GT(fewer, 2);
 }
 
-/// For frames/s, a mapping that splits everything in one way instead of a mix that is only a little better.
-TEST(Mix, PrefersSimpleMappings) {
-  int taken = 0, left = 0;
-  for (unsigned seed = 0; seed < 30; ++seed) {
-    const test::random_mixing on(seed, 6, 3);
-    const auto p = on.problem();
-    for (const auto best : {objective::throughput, objective::latency}) {
-      mix_request r;
-      r.wanted.aim.best = best;
-      const auto most = find_mix(on.on(), p, on.evaluator(), on.operators(), r, {});
-      r.simple_gap = 0.1;
-      const auto found = find_mix(on.on(), p, on.evaluator(), on.operators(), r, {});
-      if (most.sections.empty()) continue;  // too little memory
-      double simple = infinity;
-      for (const auto& m : most.pure) simple = std::min(simple, m.expected.period);
-      const double value = most.expected.period;
-      const bool mixed =
-          std::any_of(most.sections.begin(), most.sections.end(), [](const auto& m) { return !m.by.is_whole(); });
-      const bool takes = best == objective::throughput && mixed && simple > value && simple <= 1.1 * value;
-      EXPECT_EQ(found.best_mix, takes ? value : 0) << seed;
-      EXPECT_EQ(found.expected.period, takes ? simple : value) << seed;
-      expect_right(on, r, found, std::to_string(seed));
-      taken += takes;
-      left += !takes && mixed;
-    }
-  }
-  EXPECT_GT(taken, 1);
-  EXPECT_GT(left, 1);
-}
-
 }  // namespace

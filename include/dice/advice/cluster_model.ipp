@@ -332,7 +332,6 @@ class stoppable {
     measured = detail::measure(f, p, all, r, found);
     found.sections = measured.all[measured.best].is;
     found.expected = measured.all[measured.best].expected;
-    found.best_mix = 0;
   }
   if (r.json) return detail::mix_json(f, p, all, r, found, measured);
   return detail::mix_text(f, p, all, r, found, "// ", measured.text);

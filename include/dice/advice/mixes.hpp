@@ -65,10 +65,7 @@ namespace detail {
 
 /// The request as partition has it. Refers to r.
 [[gnu::cold]] inline partition::mix_request mix_request_of(const search_request& r) {
-  return {.wanted = r.wanted,
-          .whole_only = {r.whole_only.data(), r.whole_only.size()},
-          .effort = r.effort,
-          .simple_gap = partition::simple_gap};
+  return {.wanted = r.wanted, .whole_only = {r.whole_only.data(), r.whole_only.size()}, .effort = r.effort};
 }
 
 /// The kinds of splits in a catalogue.
@@ -133,13 +130,6 @@ namespace detail {
                      : ": this one is within " + text::number_text(gap * 100, "%.3g %%") + " of that.\n");
 }
 
-/// That the best mapping was not taken.
-[[gnu::cold]] inline std::string simple_text(const partition::mix_result& found) {
-  if (found.best_mix <= 0) return {};
-  return "A mix is predicted to have " + text::number_text(1 / found.best_mix, "%.4g frames/s") +
-         ", but mixes often have fewer than predicted:\ntheir devices wait for one another. measured=5 would run both.\n";
-}
-
 /// What each rank of a mix takes.
 [[gnu::cold]] inline std::string rank_table(const cluster_model& f, const mixes& all,
                                             const partition::written_sections& written, const cost::prediction& expected) {
@@ -164,7 +154,7 @@ namespace detail {
   const auto written = all.written(found.sections);
   auto table = rank_table(f, all, written, found.expected) + totals_text(found.expected) +
                beside_one_device(f, all.problem(), r.wanted, found.expected, written.devices.size()).text +
-               simple_text(found) + bound_text(r.wanted.aim.best, found) + catalogue_text(found, r) + measured;
+               bound_text(r.wanted.aim.best, found) + catalogue_text(found, r) + measured;
   for (std::size_t at = 0; at < table.size(); at = table.find('\n', at) + 1)
     if (table[at] != '\n') table.insert(at, begin);
   return mapping_text(p, written.mapping.values()) + "\n" + table;

@@ -58,7 +58,6 @@ namespace dice::advice::detail {
                   .add("memory_bytes", frame.ranks[rank].memory));
   const bool fps = r.wanted.aim.best == partition::objective::throughput;
   for (const auto& kind : kinds_in(found.catalogue)) kinds.add(kind);
-  if (found.best_mix > 0) out.add("best_mix_frames_per_s", 1 / found.best_mix);
   out.add("ranks", ranks)
       .add("bound", fps ? 1 / found.bound : found.bound)
       .add("catalogue", text::json_object()

@@ -81,7 +81,7 @@ class message_trial {
  private:
   static std::int64_t rounds(const platform::link& by, std::size_t size) {
     constexpr double enough = 0.6;  // s
-    return std::clamp<std::int64_t>(static_cast<std::int64_t>(enough / by.time(handled_sizes[size], 1)), 4, 500);
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(enough / by.time(handled_sizes[size], 1)), 4, 250);
   }
 
   double one(int path, std::int64_t count) {

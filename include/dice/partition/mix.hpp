@@ -35,10 +35,6 @@
 
 namespace dice::partition {
 
-/// mix_request::simple_gap of --search. On four hosts of tools/testbed, replicas had up to 9 % more frames/s than predicted,
-/// and mixes up to 20 % fewer; on eight, mixes had 35 % fewer (bench/papers/mixes).
-inline constexpr double simple_gap = 0.15;
-
 /// What a search for mixes may do.
 struct mix_request {
   request wanted;
@@ -46,7 +42,6 @@ struct mix_request {
   int effort = 1;                 ///< 1 … 3
   int ratings = 0;                ///< how many neighbours of the best ones are rated at most; 0: as the effort says
   double few = 20000;             ///< a catalogue of up to so many mappings, times 8 for each effort, is rated as a whole
-  double simple_gap = 0;          ///< what is taken instead of mixes that are better by less, as a part: see prefer_simple
 };
 
 /// A mapping in which all cut units that can be in one arrangement are.
@@ -65,7 +60,6 @@ struct mix_result {
   int arrangements = 0, borders = 0, cut_units = 0, rated = 0;
   double mappings = 0;  ///< in the catalogue
   double bound = 0;     ///< no mapping has a smaller value (value_of)
-  double best_mix = 0;  ///< the value of the best mapping, if a simple one was taken instead; else 0
   meta::array<arrangement> catalogue;
   std::vector<pure_mix> pure;                      ///< those of the catalogue that keep to the limits
   std::vector<std::pair<mixed, prediction>> best;  ///< the best ones that were rated, the best first
@@ -441,21 +435,6 @@ namespace detail {
   return best;
 }
 
-/// Takes a mapping that splits everything in one way instead of a mix with splits, if that has fewer than `gap` more
-/// frames/s. In a mix, devices wait for one another when some frames take longer than others; predictions do not count this.
-[[gnu::cold]] inline void prefer_simple(mix_result& out, double gap) {
-  const auto whole = [](const mixed_section& part) { return part.by.is_whole(); };
-  if (std::all_of(out.sections.begin(), out.sections.end(), whole)) return;
-  const pure_mix* simple = nullptr;
-  for (const auto& m : out.pure)
-    if (!simple || m.expected.period < simple->expected.period) simple = &m;
-  const double value = out.expected.period;
-  if (!simple || simple->expected.period <= value || simple->expected.period > value * (1 + gap)) return;
-  out.best_mix = value;
-  out.sections = simple->sections;
-  out.expected = simple->expected;
-}
-
 }  // namespace detail
 
 /// The best mix that the search finds for problem p of setting s, whose ends are not tied. `rate` rates mappings in this
@@ -475,11 +454,7 @@ namespace detail {
     if (!found.sections.empty() && keeps(found.expected, aim))
       out = detail::mixer(s, p, rate, operators, r).run(found.sections);
   }
-  if (out.sections.empty()) return out;
-  if (r.wanted.percent < 0) {
-    if (aim.best == objective::throughput) detail::prefer_simple(out, r.simple_gap);
-    return out;
-  }
+  if (out.sections.empty() || r.wanted.percent < 0) return out;
   return detail::fewest(s, p, rate, operators, r, std::move(out));
 }
 
