@@ -309,6 +309,7 @@ class measurement {
       add(b, a, 1);
     }
     constexpr int each = detail::handled_sizes.size() + 2;
+    static_assert(detail::handled_sizes.back() <= sizes.back());  // data_ has these
     std::unique_ptr<channels::endpoint> end;
     if (const auto wrong = me_.agree(job::attempt([&] { end = ranks_.connect(paths); })); !wrong.empty()) return wrong;
     for (std::size_t k = 0; k < first.size(); ++k) {

@@ -74,23 +74,36 @@ class message_trial {
   /// CPU seconds of each message, by size. Both ends call it.
   std::vector<double> run(const platform::link& by) {
     std::vector<double> out;
-    for (std::size_t k = 0; k < handled_on(by); ++k) out.push_back(one(first_ + static_cast<int>(k), rounds(by, k)));
+    for (std::size_t k = 0; k < handled_on(by); ++k) out.push_back(one(first_ + static_cast<int>(k)));
     return out;
   }
 
  private:
-  static std::int64_t rounds(const platform::link& by, std::size_t size) {
-    constexpr double enough = 0.6;  // s
-    return std::clamp<std::int64_t>(static_cast<std::int64_t>(enough / by.time(handled_sizes[size], 1)), 4, 250);
-  }
-
-  double one(int path, std::int64_t count) {
+  double one(int path) {
     if (alone_ == 0) {
       meet();
       alone_ = work_.seconds_alone();
     }
     meet();
+    // A few, to know how many pass in a while: a transport may move only a piece of each in every step.
+    constexpr std::int64_t few = 4, most = 250;
+    constexpr double enough = 0.6;  // s
+    const auto begin = now_();
+    pass(path, few);
+    const double seconds = std::max<double>(static_cast<double>(now_() - begin) * 1e-9, 1e-9);
+    signal_ = static_cast<std::byte>(std::clamp(enough * few / seconds, double{few}, double{most}));
+    meet();
+    const auto count = std::to_integer<std::int64_t>(signal_);  // the sender's
     const auto from = now_();
+    const auto steps = pass(path, count);
+    const double all = static_cast<double>(now_() - from) * 1e-9;
+    meet();
+    const double before = std::exchange(alone_, work_.seconds_alone());
+    return std::max(0.0, (all - static_cast<double>(steps) * (before + alone_) / 2) / static_cast<double>(count));
+  }
+
+  /// Computes until `count` messages have passed; how many steps that were.
+  std::int64_t pass(int path, std::int64_t count) {
     std::int64_t steps = 0;
     for (std::int64_t k = 0; k < count; ++k) {
       if (sends_) end_.start_send(path, 0, data_);
@@ -101,22 +114,19 @@ class message_trial {
         end_.progress();
       } while (!(sends_ ? end_.sent(path, 0) : end_.received(path, 0)));
     }
-    const double all = static_cast<double>(now_() - from) * 1e-9;
-    meet();
-    const double before = std::exchange(alone_, work_.seconds_alone());
-    return std::max(0.0, (all - static_cast<double>(steps) * (before + alone_) / 2) / static_cast<double>(count));
+    return steps;
   }
 
-  /// Waits for the other end: one byte there and back.
+  /// Waits for the other end: one byte there and back, which is the sender's.
   void meet() {
-    const auto pass = [&](bool mine, int path) {
+    const auto carry = [&](bool mine, int path) {
       if (mine) end_.start_send(path, 0, &signal_);
       else end_.start_receive(path, 0, &signal_);
       channels::patience p(channels::patience::source::neighbour);
       for (end_.progress(); !(mine ? end_.sent(path, 0) : end_.received(path, 0)); end_.progress()) p.pause();
     };
-    pass(sends_, back_);
-    pass(!sends_, back_ + 1);
+    carry(sends_, back_);
+    carry(!sends_, back_ + 1);
   }
 
   channels::endpoint& end_;
