@@ -21,6 +21,7 @@
 #include "dice/runtime/paths.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/runtime/recorder.hpp"
+#include "dice/runtime/right_of_way.hpp"
 #include "dice/runtime/segment_runner.hpp"
 #include "dice/runtime/transfers.hpp"
 #include "dice/runtime/weights_of.hpp"
@@ -38,10 +39,10 @@ namespace dice::runtime {
 
 /// A rank at work: decides which segment of which frame runs next. A segment of a frame runs when the frame's previous
 /// segment is done, the same segment of the previous frame is started, and its messages have arrived; of those that can run,
-/// the one of the oldest frame goes first, but replicas' segments last. Receives of a frame are posted as soon as its slot
-/// is free: frame - slots is done here and all its messages have left. A frame enters only while fewer than `in_flight` are
-/// between entry and last output, which the ranks with outputs report by credits. So the oldest frame under way always
-/// advances (see schedule/proofs.hpp), memory is bounded, and results come in order.
+/// the one of the oldest frame goes first, but replicas' segments last (right_of_way.hpp). Receives of a frame are posted as
+/// soon as its slot is free: frame - slots is done here and all its messages have left. A frame enters only while fewer than
+/// `in_flight` are between entry and last output, which the ranks with outputs report by credits. So the oldest frame under
+/// way always advances (see schedule/proofs.hpp), memory is bounded, and results come in order.
 ///
 /// A frame allocates only its timestamps in the figures.
 class executor {
@@ -71,7 +72,7 @@ class executor {
         slots_(slots_of(me_, in_flight)),
         started_(me_.last_segment - me_.first_segment),
         since_(started_.size()),
-        shortest_(started_.size(), never) {
+        right_of_way_(started_.size()) {
     first_of_turn_.assign(p.plan.replicas.size(), -1);
     last_of_turn_ = first_of_turn_;
     began_.resize(p.plan.replicas.size() * slots_.size());
@@ -326,29 +327,17 @@ class executor {
   /// How many frames have left on all ranks, as far as known here.
   std::int64_t retired() const { return credits_.left(exit_ >= 0 ? left_ : frames_); }
 
-  /// The oldest frame whose next segment can run, or -1. What this rank computes as one of several replicas gives way to the
-  /// rest, for which other ranks may be waiting, but for no longer than it takes itself: frames leave in order, so one that
-  /// waited on would hold up all later ones.
+  /// The oldest frame whose next segment can run, or -1; but what this rank computes as a replica gives way to the rest.
   std::int64_t find_ready() {
     std::int64_t own = -1;
     for (auto f = oldest_; f < io_.posted(); ++f)
       if (const auto& s = slots_[io_.slot(f)]; !s.running && s.next < segments() && can_run(s.next, f)) {
-        if (segment(s.next).when.always()) return own < 0 || gives_way(own) ? f : own;
+        if (segment(s.next).when.always())
+          return own < 0 || right_of_way_.gives_way(slots_[io_.slot(own)].next, own, now()) ? f : own;
         if (own < 0) own = f;
       }
     return own;
   }
-  /// Whether frame f, whose next segment is for a replica, has waited for less time than that segment has taken at least.
-  /// Until it has run once, it waits.
-  bool gives_way(std::int64_t f) {
-    const int g = slots_[io_.slot(f)].next;
-    if (gave_way_.frame != f || gave_way_.segment != g) {
-      gave_way_ = {g, f};
-      gave_way_since_ = now();
-    }
-    return now() - gave_way_since_ < shortest_[g];
-  }
-
   /// Whether frame f is next in segment g, and the segment would not wait for messages, source or sink.
   bool can_run(int g, std::int64_t f) const {
     if (started_[g] != f) return false;
@@ -397,7 +386,7 @@ class executor {
       turns_.finish(when, now() - began(when, done.frame));
     auto& at = slots_[io_.slot(done.frame)];
     at.running = false;
-    shortest_[done.segment] = std::min(shortest_[done.segment], now() - since_[done.segment]);
+    right_of_way_.ran(done.segment, now() - since_[done.segment]);
     pass(at);
   }
   /// Goes on to a frame's next segment.
@@ -435,11 +424,9 @@ class executor {
   std::atomic<std::int64_t> works_since_{never};
   std::vector<std::int64_t> entered_at_;  ///< when each of the frames in flight entered, by frame modulo in_flight
   std::vector<slot_state> slots_;
-  std::vector<std::int64_t> started_;     ///< by segment: frames that began it
-  std::vector<std::int64_t> since_;       ///< by segment: when it was started last
-  std::vector<std::int64_t> shortest_;    ///< by segment: ns that it has taken at least, or `never`
-  segment_runner::run gave_way_{-1, -1};  ///< what gives way to other segments
-  std::int64_t gave_way_since_ = 0;
+  std::vector<std::int64_t> started_;  ///< by segment: frames that began it
+  std::vector<std::int64_t> since_;    ///< by segment: when it was started last
+  right_of_way right_of_way_;
   std::vector<int> first_of_turn_, last_of_turn_;  ///< by set of replicas: this rank's segments of it, or -1
   std::vector<std::int64_t> began_;                ///< by set and slot
   frames::source* streamed_ = nullptr;             ///< the source of stream(), where frames_ becomes known late
