@@ -2,7 +2,9 @@
 #include "runtime/toy.hpp"
 
 #include "dice/measure/measure.hpp"
+#include "dice/measure/run_time.hpp"
 #include "dice/measure/tune.hpp"
+#include "dice/meta/clock.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -16,14 +18,32 @@
 
 using namespace dice;
 
-TEST(measure, typical_time) {
-  EXPECT_EQ(measure::detail::typical({5}, true), 5);
-  EXPECT_EQ(measure::detail::typical({5, 1000, 6, 4, 5}, true), 5);
-  // Without a core for most of the time, every tenth run waits.
-  std::vector<std::int64_t> cut;
-  for (int k = 0; k < 1000; ++k) cut.push_back(k % 10 == 9 ? 9'100'000 : 100'000);
-  EXPECT_EQ(measure::detail::typical(cut, true), 100'000);
-  EXPECT_NEAR(measure::detail::typical(cut, false), 1'000'000, 1);
+TEST(measure, a_run_takes_the_median_where_nothing_pauses) {
+  measure::detail::run_time timer;
+  std::int64_t runs = 0;
+  const auto time = timer.median_of([&](bool) { return ++runs % 5 == 0 ? 1'000'000 : 5'000'000; });
+  EXPECT_EQ(time.ms, 5);
+  EXPECT_GE(runs, 9);
+  EXPECT_EQ(timer.lasting({7, false}), 7);
+}
+
+TEST(measure, pauses_count_as_a_share_of_all_runs) {
+  measure::detail::run_time timer;
+  int runs = 0;
+  // Works for some time and sleeps for three times as long, sometimes within the run that it reports.
+  const auto time = timer.median_of([&](bool processor_time) {
+    const auto from = meta::now(), had = meta::thread_time();
+    while (meta::thread_time() - had < 2'000'000) {
+    }
+    const auto worked = meta::thread_time() - had;
+    const auto before = meta::now() - from;
+    ::usleep(6'000);
+    return processor_time ? worked : ++runs % 10 == 0 ? meta::now() - from : before;
+  });
+  EXPECT_TRUE(time.paused);
+  EXPECT_NEAR(time.ms, 2, 0.2);
+  EXPECT_GT(timer.lasting(time), 7);
+  EXPECT_EQ(timer.lasting({7, false}), 7);
 }
 
 TEST(measure, latency_and_bandwidth) {

@@ -11,6 +11,7 @@
 #include "dice/job/record.hpp"
 #include "dice/measure/measured.hpp"
 #include "dice/measure/message_time.hpp"
+#include "dice/measure/run_time.hpp"
 #include "dice/measure/trial.hpp"
 #include "dice/meta/clock.hpp"
 #include "dice/meta/median.hpp"
@@ -20,6 +21,7 @@
 #include "dice/runtime/figures.hpp"
 #include "dice/runtime/program.hpp"
 #include "dice/runtime/recorder.hpp"
+#include "dice/runtime/slower_kernels.hpp"
 #include "dice/text/json.hpp"
 #include "dice/text/print.hpp"
 #include "dice/this_host/emulated_speed.hpp"
@@ -34,6 +36,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,19 +44,6 @@
 namespace dice::measure {
 
 namespace detail {
-
-/// The typical one of `times`: the median if the thread always had its core, else the mean. In a container or on a hot
-/// board, a thread has its core only for a part of every few milliseconds: runs that fit into that part look too fast,
-/// others too slow.
-inline double typical(const std::vector<std::int64_t>& times, bool undisturbed) {
-  std::vector<double> all;
-  double sum = 0;
-  for (const auto t : times) {
-    all.push_back(static_cast<double>(t));
-    sum += all.back();
-  }
-  return undisturbed ? meta::median(std::move(all)) : sum / static_cast<double>(all.size());
-}
 
 /// Latency and bandwidth that fit messages of `bytes[i]`, ascending, which take `seconds[i]`. Bandwidth is the median slope
 /// of all pairs (Theil 1950, Sen 1968), since a burst of small messages may pass a link faster than its rate. Latency is the
@@ -200,70 +190,60 @@ class measurement {
     measured_.units.push_back(std::move(u));
   }
 
-  /// The typical time of `once`, which returns the nanoseconds of one run.
-  template <class Once> static double milliseconds(const Once& once) {
-    constexpr std::int64_t enough = 200'000'000, disturbed = 1'000'000'000;  // ns
-    constexpr std::size_t least = 9, most = 20000;                           // runs
-    std::vector<std::int64_t> times;
-    const auto begin = meta::now(), had = meta::thread_time();
-    const auto run_until = [&](std::int64_t end) {
-      while (times.size() < most && (times.size() < least || meta::now() - begin < end)) times.push_back(once());
-    };
-    run_until(enough);
-    // Query the CPU time only once: the system preempts a thread with no time left at calls like this one, not within the
-    // layer.
-    const bool whole = meta::thread_time() - had > (meta::now() - begin) / 100 * 97;
-    if (!whole) run_until(disturbed);
-    return detail::typical(times, whole) * 1e-6;
-  }
-
   /// Bytes that a CPU rank's thread reads and writes per second when it copies tensors larger than most caches.
   [[gnu::cold]] static double memory_bytes_per_s() {
     const std::vector<std::byte> from(std::size_t{4} << 20, std::byte{1});
     std::vector<std::byte> to(from.size());
     void* (*volatile copy)(void*, const void*, std::size_t) = &std::memcpy;  // else compilers may drop it: nobody reads `to`
-    const double ms = milliseconds([&] {
-      const auto begin = meta::now();
+    detail::run_time timer;
+    const auto time = timer.median_of([&](bool paused) {
+      const auto clock = paused ? meta::thread_time : meta::now;
+      const auto begin = clock();
       copy(to.data(), from.data(), to.size());
-      return std::max<std::int64_t>(meta::now() - begin, 1);
+      return std::max<std::int64_t>(clock() - begin, 1);
     });
-    return 2 * static_cast<double>(from.size()) / (ms * 1e-3);
+    return 2 * static_cast<double>(from.size()) / (timer.lasting(time) * 1e-3);
   }
 
   /// Milliseconds of every group that a CPU rank computes, on this rank's threads.
   [[gnu::cold]] std::vector<double> cpu_times() const {
-    std::vector<double> out(program_.plan.groups.size(), -1);
-    std::vector<std::pair<std::string, double>> known;  // kinds that have variants
+    std::vector<std::optional<detail::run_time::result>> found(program_.plan.groups.size());
+    std::vector<std::pair<std::string, detail::run_time::result>> known;  // kinds that have variants
     std::int64_t bytes = 0;  // of the whole network, since it is unknown which of its layers a mapping gives to this unit
     for (const auto& r : program_.plan.ranks) bytes += r.weight_bytes;
     const weights::block others(std::min(bytes, std::int64_t{256} << 20));
     others.touch();
     std::size_t done = 0;
+    detail::run_time timer;
+    runtime::slower_kernels work(program_.threads, 1);
     auto body = [&] {
       report::progress_line line;
       for (const auto& s : program_.plan.steps) {
         if (s.what != schedule::action::compute) continue;
         const int g = s.group;
-        if (on_gpu(program_.plan.groups[g].rank) || out[g] >= 0) continue;  // measured as a whole
-        if (!program_.has(program_.plan.groups[g].rank)) continue;          // a program for one kind of board
+        if (on_gpu(program_.plan.groups[g].rank) || found[g]) continue;  // measured as a whole
+        if (!program_.has(program_.plan.groups[g].rank)) continue;       // a program for one kind of board
         ++done;
-        line.show_now([&] { return detail::progress_text(rank_, done, out.size(), detail::layer_of(program_, g)); });
+        line.show_now([&] { return detail::progress_text(rank_, done, found.size(), detail::layer_of(program_, g)); });
         const auto kind = program_.kernels[g].by.variant
                               ? detail::kind_of(program_, s) + " " + std::to_string(program_.algorithm(g).variant)
                               : std::string();
         const auto same = std::find_if(known.begin(), known.end(), [&](const auto& k) { return k.first == kind; });
         if (!kind.empty() && same != known.end()) {
-          out[g] = same->second;
+          found[g] = same->second;
           continue;
         }
         const detail::trial t(program_, s, {program_.algorithm(g)});
         t.run(0);
-        out[g] = milliseconds([&] { return t.time(0, others); }) * this_host::compute_slower();
-        known.emplace_back(kind, out[g]);
+        found[g] = timer.median_of([&](bool paused) { return t.time(0, others, paused ? &work : nullptr); });
+        known.emplace_back(kind, *found[g]);
       }
     };
     program_.threads.run(body);
     // Groups without a step of their own take no time: their result is already in place.
+    std::vector<double> out(found.size(), -1);
+    for (std::size_t g = 0; g < out.size(); ++g)
+      if (found[g]) out[g] = timer.lasting(*found[g]) * this_host::compute_slower();
     std::vector<bool> has_step(out.size());
     for (const auto& s : program_.plan.steps)
       if (s.what == schedule::action::compute) has_step[s.group] = true;
@@ -279,8 +259,8 @@ class measurement {
     me_.executor().record(&recorder);
     me_.executor().record(nullptr);
     for (std::size_t g = 0; g < out.size(); ++g)
-      if (program_.plan.groups[g].rank == rank_)
-        out[g] = recorder.samples()[g].empty() ? 0 : detail::typical(recorder.samples()[g], true) * 1e-6;
+      if (const auto& samples = recorder.samples()[g]; program_.plan.groups[g].rank == rank_)
+        out[g] = samples.empty() ? 0 : meta::median({samples.begin(), samples.end()}) * 1e-6;
     return out;
   }
 

@@ -6,6 +6,7 @@
 #include "dice/kernels/run_converted.hpp"
 #include "dice/runtime/figures.hpp"
 #include "dice/runtime/program.hpp"
+#include "dice/runtime/slower_kernels.hpp"
 #include "dice/tensor/tensor.hpp"
 #include "dice/weights/block.hpp"
 
@@ -116,8 +117,9 @@ class trial {
                            convert_, copies_.data());
   }
   /// Nanoseconds of a run with weights as cold as in a frame: all threads first read `others`, which stands for the rank's
-  /// other weights. So they are awake, too, as they are between two layers.
-  std::int64_t time(std::size_t way, const weights::block& others) const {
+  /// other weights. So they are awake, too, as they are between two layers. With `work`, of
+  /// processor time: without pauses in which others have the cores.
+  std::int64_t time(std::size_t way, const weights::block& others, runtime::slower_kernels* work = nullptr) const {
     auto read = [&](std::int64_t part, std::int64_t parts) {
       read_through(others, part, parts);
       for (const auto& in : inputs_) read_through(in, part, parts);  // the layer before has just written it
@@ -125,9 +127,10 @@ class trial {
     if (threads_.each)
       threads_.each([](void* f, std::int64_t k, std::int64_t n) { (*static_cast<decltype(read)*>(f))(k, n); }, &read);
     else read(0, 1);
+    if (work) work->begin();
     const auto from = runtime::now();
     run(way);
-    return runtime::now() - from;
+    return work ? work->time() : runtime::now() - from;
   }
 
  private:
