@@ -89,8 +89,8 @@ class SplitRanks(unittest.TestCase):
         """What the rank did, in order: (what, frame)."""
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "trace.json"
-            done = subprocess.run([test_program.PROGRAM, "--transport", "in-process", "--mapping", mapping, "--random", "1", "--frames", frames, "--warmup", warmup,
-                                   "--trace", file], capture_output=True, text=True, timeout=LIMIT,
+            done = subprocess.run([test_program.PROGRAM, "--transport", "in-process", "--mapping", mapping, "--random", "1", "--warmup", warmup,
+                                   "--frames", frames, "--trace", file], capture_output=True, text=True, timeout=LIMIT,
                                   env=os.environ | {"DICE_COMPUTE_SLOWER": slower})
             self.assertEqual(done.returncode, 0, done.stderr)
             events = [e for e in json.loads(file.read_text())["traceEvents"] if e["ph"] == "X" and e["pid"] == rank and e["tid"] == 0]

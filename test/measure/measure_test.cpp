@@ -3,15 +3,19 @@
 
 #include "dice/measure/measure.hpp"
 #include "dice/measure/run_time.hpp"
+#include "dice/measure/trial.hpp"
 #include "dice/measure/tune.hpp"
 #include "dice/meta/clock.hpp"
+#include "dice/runtime/slower_kernels.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -62,6 +66,25 @@ TEST(measure, latency_and_bandwidth) {
   link = measure::detail::fitted({1e3, 4e3}, {2e-3, 1e-3});  // even nonsensical times give no negative speed
   EXPECT_GT(link.bytes_per_s, 0);
   EXPECT_GE(link.seconds, 0);
+}
+
+TEST(trial, processor_time) {
+  const toy::program toy(toy::diamond(), std::vector<int>(10, 0), 1);
+  const auto p = toy.view();
+  const auto step = std::find_if(p.plan.steps.begin(), p.plan.steps.end(),
+                                 [](const auto& s) { return s.what == schedule::action::compute; });
+  ASSERT_NE(step, p.plan.steps.end());
+  const measure::detail::trial t(p, *step, {p.algorithm(step->group)});
+  const weights::block others(4096);
+  constexpr double much = 1e6;  // a clock that shows it, so that the test sees which clock was asked
+  auto elapsed = std::numeric_limits<std::int64_t>::max();
+  std::int64_t shown = 0;
+  p.threads.run([&] {
+    runtime::slower_kernels clock(p.threads, much);
+    for (int k = 0; k < 20; ++k) elapsed = std::min(elapsed, t.time(0, others));
+    shown = t.time(0, others, &clock);
+  });
+  EXPECT_GT(static_cast<double>(shown), much / 1e3 * static_cast<double>(elapsed));
 }
 
 TEST(measure, names) {

@@ -117,8 +117,8 @@ class trial {
                            convert_, copies_.data());
   }
   /// Nanoseconds of a run with weights as cold as in a frame: all threads first read `others`, which stands for the rank's
-  /// other weights. So they are awake, too, as they are between two layers. With `work`, of
-  /// processor time: without pauses in which others have the cores.
+  /// other weights. So they are awake, too, as they are between two layers. With `work`, which has the factor 1, nanoseconds
+  /// of processor time: without pauses in which others have the cores.
   std::int64_t time(std::size_t way, const weights::block& others, runtime::slower_kernels* work = nullptr) const {
     auto read = [&](std::int64_t part, std::int64_t parts) {
       read_through(others, part, parts);

@@ -24,7 +24,7 @@ class slower_kernels {
   explicit slower_kernels(const team& threads, double factor = this_host::compute_slower())
       : threads_(threads), factor_(factor) {}
 
-  /// Whether this host plays a slower one. Otherwise, call none of the following functions.
+  /// Whether this host plays a slower one. Otherwise time() is how long the kernel worked here.
   bool any() const { return factor_ > 1; }
   /// A kernel begins. In the thread that calls all kernels.
   void begin() {
