@@ -79,6 +79,12 @@ struct measured_lab {
       processors[h].bytes_per_s = number() * 1e9;
       for (auto& t : times[h]) t = number() * 1e-3;
       seconds[h] = times[h];
+      const auto alike = [&](const auto& other) {
+        const auto& p = processors[static_cast<std::size_t>(other.first_processor)];
+        return times[static_cast<std::size_t>(other.first_processor)] == times[h] && p.sending == processors[h].sending &&
+               p.receiving == processors[h].receiving && p.bytes_per_s == processors[h].bytes_per_s;
+      };
+      hosts[h].kind = std::find_if(hosts.begin(), hosts.begin() + id, alike)->kind;  // its own, if none is alike
     }
     for (std::size_t a = 0; a < n; ++a)
       for (std::size_t b = a + 1; b < n; ++b) {
