@@ -158,7 +158,8 @@ class Searches(unittest.TestCase):
                 self.assertRegex(predicted("--search=" + request + stages), "(?m)^// " + words)
 
     def test_tells_limits_that_can_be_kept(self):
-        for request, limit in (("throughput", "at_least_fps=1e9"), ("latency", "at_most_latency=1e-06"),
+        both = f"at_least_fps={self.figures('throughput')[0] * 0.9}"  # what is quickest has fewer
+        for request, limit in (("throughput", "at_least_fps=1e9"), ("latency", "at_most_latency=1e-06"), (both, "at_most_latency=1e-06"),
                             ("energy", "memory_limit=0.001"), ("energy,repeats", "at_least_fps=1e+06")):
             done = run(f"--search={request},{limit}")
             self.assertEqual((done.returncode, done.stdout), (1, ""))
@@ -316,6 +317,13 @@ class Searches(unittest.TestCase):
         self.assertRegex(done.stdout, r"// Mapping 1 was the best one measured\. Rank correlation \(Spearman\) of predicted and measured: [01]\.00\.\n")
         self.assertNotIn("--in-flight", calls[0])
         self.assertIn(" --warmup 12 --frames ", calls[0])  # as many as are in flight, and more
+
+    def test_a_mapping_that_does_not_run_is_not_the_best(self):
+        done, calls = self.measured("measured=3,json", 'test $n = 1 && exit 7; echo "{\\"frames_per_second\\": $n}"')
+        found = json.loads(done.stdout)
+        self.assertEqual([m.get("frames_per_s", m.get("failed")) for m in found["measured"]], ["exit status 7", 2, 3])
+        self.assertEqual(found["mapping"], found["measured"][2]["mapping"])
+        self.assertTrue(all(m["predicted_frames_per_s"] > 0 for m in found["measured"]), found)
 
     def test_says_why_nothing_could_be_measured(self):
         done, calls = self.measured("latency,measured=2", "exit 3")
