@@ -241,6 +241,13 @@ TEST(Mix, CanBeStopped) {
     last = value;
   }
   EXPECT_LT(last, infinity);
+  const auto stages = mix_of(find_best(on.on(), p, r.wanted).stages);
+  ASSERT_FALSE(stages.empty());
+  left = 0;
+  const auto known = find_mix(on.on(), p, on.evaluator(), on.operators(), r, stages);
+  EXPECT_TRUE(known.stopped);
+  ASSERT_FALSE(known.sections.empty());
+  expect_right(on, r, known, "stopped at once");
 }
 
 /// Of mappings that are within some percent of the best, one with fewer devices.

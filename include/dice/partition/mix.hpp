@@ -110,7 +110,7 @@ class mixer {
   static constexpr std::size_t kept = 64;  // mappings
 
   void search(const mixed& known) {
-    if (!known.empty()) rate(known);
+    if (!known.empty()) rate(known, true);
     if (p_.devices.size() > most_devices) return;
     const bool frames = goal_.best != objective::latency || goal_.max_period < infinity;
     catalogue_request c{.words = r_.wanted.words,
@@ -272,12 +272,12 @@ class mixer {
   }
 
   /// The plan's figures of a mapping, if it is right, keeps to all limits, and neither it nor the same one on other hosts
-  /// that are alike was rated before.
-  std::optional<prediction> rate(const mixed& any) {
+  /// that are alike was rated before. One that is `known` is rated even if the search has been stopped.
+  std::optional<prediction> rate(const mixed& any, bool known = false) {
     const mixed m = alike_.renamed(any);
     const auto [it, is_new] = seen_.try_emplace(key_of(m), 0);
     if (!is_new) return {};
-    if (progress{goal_.seen_by}.stopped()) throw stop_search();
+    if (!known && progress{goal_.seen_by}.stopped()) throw stop_search();
     ++out_.rated;
     if (!in_order(m) || !allowed(m)) return {};
     meta::array<arrangement> all;
