@@ -102,9 +102,17 @@ class Sources:
             return len(path) >= len(wanted) and all(w in (p, bare(p)) for w, p in zip(wanted, path[-len(wanted):]))
         return [(file, d) for file, d in self.defined[bare(wanted[-1])] if is_it(d.path)]
 
+    @functools.cached_property
+    def named(self):
+        """{file name: (file, its path below the root, after a '/') of that name}."""
+        out = collections.defaultdict(list)
+        for path in self.files:
+            out[path.name].append((path, '/' + path.relative_to(self.root).as_posix()))
+        return out
+
     def of_path(self, end):
         """The files whose paths end with this one."""
-        return [p for p in self.files if ('/' + p.relative_to(self.root).as_posix()).endswith('/' + end)]
+        return [path for path, name in self.named[end.rpartition('/')[2]] if name.endswith('/' + end)]
 
     def places(self, m):
         """Where a mutant's old text is: (path, begin, end), once for each time."""
