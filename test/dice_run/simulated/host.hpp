@@ -141,8 +141,10 @@ struct host {
   bool is_on = true, is_reached = true;
   long long clock = 1'000'000, uptime = 1000;
   int boot = 1;
-  long checked = 0;  ///< file_system::changes when its links were checked
-  std::string job;   ///< number and phase of its last job, as they were seen
+  long checked = 0;         ///< file_system::changes when its links were checked
+  std::string job;          ///< number and phase of its last job, as they were seen
+  long watched = -1;        ///< file_system::changes when they were seen,
+  bool was_locked = false;  ///< and whether the job's lock was taken
 };
 
 }  // namespace simulated

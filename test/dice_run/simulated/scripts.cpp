@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <csignal>
 #include <map>
-#include <sstream>
 
 namespace simulated {
 
@@ -18,15 +17,20 @@ struct exit_status {
 
 words lines(const std::string& text) {
   words out;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) out.push_back(line);
+  for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
+    end = std::min(text.find('\n', begin), text.size());
+    out.push_back(text.substr(begin, end - begin));
+  }
   return out;
 }
 
 words split(const std::string& text) {
+  static constexpr const char* blanks = " \t\n";
   words out;
-  std::istringstream in(text);
-  for (std::string word; in >> word;) out.push_back(word);
+  for (std::size_t begin = 0, end = 0; (begin = text.find_first_not_of(blanks, end)) != std::string::npos;) {
+    end = std::min(text.find_first_of(blanks, begin), text.size());
+    out.push_back(text.substr(begin, end - begin));
+  }
   return out;
 }
 

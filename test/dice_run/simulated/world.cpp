@@ -313,11 +313,14 @@ bool world::is_complete(const host& h, const std::string& version) const {
 }
 
 void world::watch_job(host& h) {
+  if (h.watched == h.files.changes && h.was_locked == h.job_lock.is_exclusive()) return;
+  h.watched = h.files.changes;
+  h.was_locked = h.job_lock.is_exclusive();
   std::istringstream state(h.files.target(".dice-run/n/job/state"));
   std::string phase, number;
   state >> phase >> number;
   const bool goes_on = phase == "starting" || phase == "running" || phase == "waiting";
-  if (goes_on && !h.job_lock.is_exclusive()) phase = "lost";
+  if (goes_on && !h.was_locked) phase = "lost";
   const auto now_it_is = number + " " + phase;
   if (h.job == now_it_is) return;
   if (h.job.starts_with(number + " ")) transitions.insert(h.job.substr(number.size() + 1) + " → " + phase);
