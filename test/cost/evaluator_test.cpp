@@ -25,8 +25,8 @@ using made_of = board<"b", ram<1_GiB>, processor<cores<0, Cores>, gflops<Gflops>
 using lab = cluster<host<"a", made_of<1, 1>>, host<"b", made_of<3, 5>>, host<"c", made_of<1, 2>>,
                     connection<mbit_per_s<800>, us<10>>>;
 
-constexpr auto by = algorithm::backend_of(platform::unit{});
-constexpr auto tables = algorithm::tables_of<net, algorithm::bit(by)>;
+constexpr auto backend = algorithm::backend_of(platform::unit{});
+constexpr auto tables = algorithm::tables_of<net, algorithm::bit(backend)>;
 const cost::evaluator evaluate(cost::setting_of<net, lab>, tables, schedule::detail::operators_of<net>,
                                graph::parameters_of<net>);
 

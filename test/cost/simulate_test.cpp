@@ -219,8 +219,8 @@ template <std::int64_t Us> struct measured {
 };
 template <std::int64_t Us> using hosts_with = processor<threads<1>, profile<measured<Us>>>;
 template <std::int64_t Us>
-using lab = cluster<host<"a", board<"a", ram<1_GiB>, hosts_with<Us>>>, host<"b", board<"b", ram<1_GiB>, hosts_with<Us>>>,
-                    connection<gbytes_per_s<0.01>, us<100>>>;
+using lab_of = cluster<host<"a", board<"a", ram<1_GiB>, hosts_with<Us>>>, host<"b", board<"b", ram<1_GiB>, hosts_with<Us>>>,
+                       connection<gbytes_per_s<0.01>, us<100>>>;
 
 template <class Map, class Cluster> cost::simulated told() {
   return cost::simulate(cost::setting_of<net, Cluster>, schedule::parts_of<net, Map>, schedule::plan_of<net, Map>,
@@ -250,9 +250,9 @@ TEST(predicted_parts, several_steps_of_a_part_take_as_long_as_one) {
   schedule::plan_view several = plan;
   several.steps = steps;
   several.ranks = ranks;
-  const auto one = told<together, lab<0>>();
+  const auto one = told<together, lab_of<0>>();
   const auto found =
-      cost::simulate(cost::setting_of<net, lab<0>>, parts, several, cost::detail::ranks<net, together, lab<0>>);
+      cost::simulate(cost::setting_of<net, lab_of<0>>, parts, several, cost::detail::ranks<net, together, lab_of<0>>);
   EXPECT_DOUBLE_EQ(one.groups[rest.group], 8e-3 * 7 / 8);
   EXPECT_DOUBLE_EQ(found.groups[rest.group], one.groups[rest.group]);
   EXPECT_DOUBLE_EQ(found.ranks[1].computing, one.ranks[1].computing);
@@ -260,8 +260,8 @@ TEST(predicted_parts, several_steps_of_a_part_take_as_long_as_one) {
 
 TEST(predicted_parts, ranks_that_wait_receive_meanwhile) {
   // Both ranks wait for all that they receive, since links are slow: a message's time includes what it takes from the core.
-  EXPECT_DOUBLE_EQ((predicted<net, together, lab<0>>.latency), (predicted<net, together, lab<50>>.latency));
-  EXPECT_GT((told<together, lab<50>>().ranks[1].messages), (told<together, lab<0>>().ranks[1].messages));
+  EXPECT_DOUBLE_EQ((predicted<net, together, lab_of<0>>.latency), (predicted<net, together, lab_of<50>>.latency));
+  EXPECT_GT((told<together, lab_of<50>>().ranks[1].messages), (told<together, lab_of<0>>().ranks[1].messages));
 }
 
 /// A rank may still be busy with what it has sent when the last result has left elsewhere.
@@ -298,7 +298,7 @@ TEST(predicted_parts, ports_are_free_while_an_end_is_slow) {
 TEST(predicted_parts, replicas_take_the_mean_of_their_frames) {
   using in_turns = mapping<dev<0, cpu>, layers<sample::image>, ranks<0>, dev<1, cpu>,
                            replicas<range<sample::conv1, sample::fc1>>, ranks<0>, layers<sample::scores>>;
-  const auto found = told<in_turns, lab<50>>();
+  const auto found = told<in_turns, lab_of<50>>();
   for (const auto& r : found.ranks) EXPECT_DOUBLE_EQ(r.computing, (8 + 8 + 1 + 1 + 1) * 1e-3 / 2);
   EXPECT_DOUBLE_EQ(found.ranks[0].messages, (50e-6 + 40e-9) / 2);
   EXPECT_DOUBLE_EQ(found.ranks[1].messages, (50e-6 + 768e-9) / 2);
@@ -371,7 +371,7 @@ TEST(predicted_parts, a_rank_has_its_share_of_a_processor) {
 TEST(predicted_parts, layers_that_are_computed_by_themselves_take_time) {
   using apart =
       by_rows<rows<sample::conv1>, ranks<0>, layers<sample::relu1>, ranks<0, 1>, rows<range<sample::conv2, sample::relu2>>>;
-  const auto found = told<apart, lab<0>>();
+  const auto found = told<apart, lab_of<0>>();
   constexpr auto& plan = schedule::plan_of<net, apart>;
   constexpr auto parts = schedule::parts_of<net, apart>;
   double relu = 0;

@@ -156,11 +156,11 @@ struct schemes {
 
   /// The figures of the mapping in which cut unit k is in the first possible one of arrangements for_unit(k).
   template <class F> prediction rate(const F& for_unit) const {
-    const cost::arranged_network net(of.on(), p, of.operators(), all, {}, -1, -1);
+    const cost::arranged_network arranged(of.on(), p, of.operators(), all, {}, -1, -1);
     meta::array<section> sections;
     for (int k = 0; k < p.cut_units; ++k) {
       const auto choices = for_unit(k);
-      const int by = *std::find_if(choices.begin(), choices.end(), [&](int a) { return net.possible(a, k); });
+      const int by = *std::find_if(choices.begin(), choices.end(), [&](int a) { return arranged.possible(a, k); });
       if (sections.empty() || sections[sections.size() - 1].arrangement != by) sections.push_back({by, k, k});
       sections[sections.size() - 1].last = k + 1;
     }

@@ -16,10 +16,10 @@ using schedule::place;
 place at(std::int64_t offset, std::int64_t pitch = 0) { return {.offset = offset, .pitch = pitch}; }
 
 /// Tensors 0 and 1 of 384 bytes, Concats of these and others, views, and Concats of rows.
-struct sample : test::network {
+struct joined : test::network {
   enum : int { a, b, both, second, conv, few, more, rows, flat, all, other, one, first };
 
-  sample() {
+  joined() {
     const tensor::shape s{1, 16, 2, 3};
     add("Conv", s, {});
     add("Conv", s, {});
@@ -38,53 +38,53 @@ struct sample : test::network {
 };
 
 TEST(Contents, LieWithinConcatsAndViews) {
-  const sample net;
+  const joined net;
   const auto within = [&](int t, const place& p, int l, const place& is) {
     return schedule::detail::is_within(t, p, l, is, net.view());
   };
-  EXPECT_TRUE(within(sample::a, at(64), sample::a, at(64)));
-  EXPECT_FALSE(within(sample::a, at(128), sample::a, at(64)));
-  EXPECT_FALSE(within(sample::a, at(64), sample::b, at(64)));
+  EXPECT_TRUE(within(joined::a, at(64), joined::a, at(64)));
+  EXPECT_FALSE(within(joined::a, at(128), joined::a, at(64)));
+  EXPECT_FALSE(within(joined::a, at(64), joined::b, at(64)));
   // Concats: one behind the other.
-  EXPECT_TRUE(within(sample::a, at(64), sample::both, at(64)));
-  EXPECT_TRUE(within(sample::b, at(64 + 384), sample::both, at(64)));
-  EXPECT_FALSE(within(sample::b, at(64), sample::both, at(64)));
-  EXPECT_FALSE(within(sample::a, at(0), sample::both, at(64)));
-  EXPECT_FALSE(within(sample::a, at(64 + 768), sample::both, at(64)));
+  EXPECT_TRUE(within(joined::a, at(64), joined::both, at(64)));
+  EXPECT_TRUE(within(joined::b, at(64 + 384), joined::both, at(64)));
+  EXPECT_FALSE(within(joined::b, at(64), joined::both, at(64)));
+  EXPECT_FALSE(within(joined::a, at(0), joined::both, at(64)));
+  EXPECT_FALSE(within(joined::a, at(64 + 768), joined::both, at(64)));
   // Views: of each half, and of another shape.
-  EXPECT_TRUE(within(sample::b, at(64 + 384), sample::second, at(64 + 384)));
-  EXPECT_FALSE(within(sample::a, at(64), sample::second, at(64 + 384)));  // before it
-  EXPECT_TRUE(within(sample::a, at(64), sample::first, at(64)));
-  EXPECT_FALSE(within(sample::b, at(64 + 384), sample::first, at(64)));  // behind it
-  EXPECT_TRUE(within(sample::a, at(64), sample::flat, at(64)));
+  EXPECT_TRUE(within(joined::b, at(64 + 384), joined::second, at(64 + 384)));
+  EXPECT_FALSE(within(joined::a, at(64), joined::second, at(64 + 384)));  // before it
+  EXPECT_TRUE(within(joined::a, at(64), joined::first, at(64)));
+  EXPECT_FALSE(within(joined::b, at(64 + 384), joined::first, at(64)));  // behind it
+  EXPECT_TRUE(within(joined::a, at(64), joined::flat, at(64)));
   // Rows of three elements, in planes of five rows.
-  EXPECT_TRUE(within(sample::few, at(64, 15), sample::rows, at(64)));
-  EXPECT_TRUE(within(sample::more, at(64 + 4 * 6, 15), sample::rows, at(64)));
-  EXPECT_FALSE(within(sample::more, at(64, 15), sample::rows, at(64)));
-  EXPECT_FALSE(within(sample::few, at(64), sample::rows, at(64)));
-  EXPECT_FALSE(within(sample::few, at(64, 15), sample::rows, at(64, 30)));
+  EXPECT_TRUE(within(joined::few, at(64, 15), joined::rows, at(64)));
+  EXPECT_TRUE(within(joined::more, at(64 + 4 * 6, 15), joined::rows, at(64)));
+  EXPECT_FALSE(within(joined::more, at(64, 15), joined::rows, at(64)));
+  EXPECT_FALSE(within(joined::few, at(64), joined::rows, at(64)));
+  EXPECT_FALSE(within(joined::few, at(64, 15), joined::rows, at(64, 30)));
   // A kernel's operand does not lie in its result.
-  EXPECT_FALSE(within(sample::a, at(64), sample::conv, at(64)));
-  EXPECT_FALSE(within(sample::a, at(64, 6), sample::conv, at(64)));
+  EXPECT_FALSE(within(joined::a, at(64), joined::conv, at(64)));
+  EXPECT_FALSE(within(joined::a, at(64, 6), joined::conv, at(64)));
 }
 
 TEST(Contents, OfAConcatLieWithinAnother) {
-  const sample net;
+  const joined net;
   const auto has = [&](int t, const place& p, int l, const place& is) {
     return schedule::detail::has_all_of(t, p, l, is, net.view());
   };
-  EXPECT_TRUE(has(sample::both, at(64), sample::all, at(64)));
-  EXPECT_TRUE(has(sample::one, at(64), sample::all, at(64)));
-  EXPECT_FALSE(has(sample::both, at(64), sample::other, at(64)));  // which lacks the second
-  EXPECT_FALSE(has(sample::both, at(128), sample::all, at(64)));
-  EXPECT_FALSE(has(sample::both, at(64, 6), sample::all, at(64, 6)));
-  EXPECT_FALSE(has(sample::a, at(64), sample::b, at(64)));
-  EXPECT_FALSE(has(sample::conv, at(64), sample::a, at(60)));  // a kernel's operand
+  EXPECT_TRUE(has(joined::both, at(64), joined::all, at(64)));
+  EXPECT_TRUE(has(joined::one, at(64), joined::all, at(64)));
+  EXPECT_FALSE(has(joined::both, at(64), joined::other, at(64)));  // which lacks the second
+  EXPECT_FALSE(has(joined::both, at(128), joined::all, at(64)));
+  EXPECT_FALSE(has(joined::both, at(64, 6), joined::all, at(64, 6)));
+  EXPECT_FALSE(has(joined::a, at(64), joined::b, at(64)));
+  EXPECT_FALSE(has(joined::conv, at(64), joined::a, at(60)));  // a kernel's operand
 }
 
 /// A buffer of 384 bytes from 64 on, during steps 2 to 4, the only one of its rank; another rank's is the same.
 TEST(Contents, AreInTheBufferThatHoldsThemWhenTheyAreWritten) {
-  const sample net;
+  const joined net;
   schedule::buffer buffers[]{{.at = at(64), .bytes = 384, .first_step = 2, .last_step = 4},
                              {.at = at(64), .bytes = 768, .first_step = 2, .last_step = 4}};
   meta::array<int> roots(net.size(), -1);
@@ -94,7 +94,7 @@ TEST(Contents, AreInTheBufferThatHoldsThemWhenTheyAreWritten) {
     return schedule::detail::buffer_of(c, p, {.first_buffer = 0, .last_buffer = 1}, net.view(), roots);
   };
   const auto content = [](int first, std::int64_t offset) {
-    return schedule::detail::content{.tensor = sample::a, .first = first, .last = 4, .at = at(offset)};
+    return schedule::detail::content{.tensor = joined::a, .first = first, .last = 4, .at = at(offset)};
   };
   EXPECT_EQ(buffer_of(content(2, 64)), 0);
   EXPECT_EQ(buffer_of(content(4, 64)), 0);
@@ -104,7 +104,7 @@ TEST(Contents, AreInTheBufferThatHoldsThemWhenTheyAreWritten) {
   EXPECT_EQ(buffer_of(content(2, 68)), -1);
   buffers[0].at.where = schedule::space::frame;
   EXPECT_EQ(buffer_of(content(2, 64)), -1);
-  roots[sample::a] = 0;  // the buffer is named after it
+  roots[joined::a] = 0;  // the buffer is named after it
   EXPECT_EQ(buffer_of(content(2, 64)), 0);
   auto copy = content(2, 64);
   copy.is_copy = true;
@@ -112,20 +112,20 @@ TEST(Contents, AreInTheBufferThatHoldsThemWhenTheyAreWritten) {
 }
 
 TEST(Contents, AreKeptUntilTheirLastReader) {
-  const sample net;
+  const joined net;
   meta::array<int> written(net.size(), -1), done(net.size(), -1);
-  written[sample::a] = 0, written[sample::b] = 1;
+  written[joined::a] = 0, written[joined::b] = 1;
   meta::array<schedule::detail::content> all;
-  for (const int t : {sample::a, sample::b, sample::few}) all.push_back({.tensor = t, .first = t, .last = t, .at = at(0)});
+  for (const int t : {joined::a, joined::b, joined::few}) all.push_back({.tensor = t, .first = t, .last = t, .at = at(0)});
   const auto read = [&](int l, int step) { schedule::detail::read(l, step, written, all, done, net.view()); };
-  read(sample::both, 7);
+  read(joined::both, 7);
   EXPECT_EQ(all[0].last, 7);
   EXPECT_EQ(all[1].last, 7);
-  read(sample::second, 9);
+  read(joined::second, 9);
   EXPECT_EQ(all[1].last, 9);
-  read(sample::a, 8);  // steps are listed in any order
+  read(joined::a, 8);  // steps are listed in any order
   EXPECT_EQ(all[0].last, 9);
-  EXPECT_EQ(all[2].last, sample::few);
+  EXPECT_EQ(all[2].last, joined::few);
 }
 
 /// A step that works in place: tensor 1 over tensor 0.

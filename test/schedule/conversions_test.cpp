@@ -18,12 +18,12 @@ using schedule::built_plan;
 using tensor::layout;
 
 /// Two inputs are added in blocks, whose sum a plain kernel reads: both operands are converted, and so is the result.
-struct sample : test::network {
+struct converted : test::network {
   std::vector<algorithm::choice> algorithms;
   std::vector<int> owner;
   built_plan plan;
 
-  sample() {
+  converted() {
     const tensor::shape s{1, 32, 2, 3};
     add("Input", s, {}).is_input = true;
     add("Input", s, {}).is_input = true;
@@ -41,7 +41,7 @@ struct sample : test::network {
 enum step { enter_0, enter_1, convert_0, convert_1, sum, convert_sum, conv, leave };
 
 TEST(Conversions, AreSteps) {
-  const sample s;
+  const converted s;
   std::vector<action> found;
   for (const auto& step : s.plan.steps) found.push_back(step.what);
   EXPECT_EQ(found, (std::vector{action::enter, action::enter, action::convert, action::convert, action::compute,
@@ -62,7 +62,7 @@ TEST(Conversions, AreSteps) {
 
 // A tensor that is an operand twice is converted once.
 TEST(Conversions, OfOneOperandAreOne) {
-  sample s;
+  converted s;
   s.edges[1].from = 0;
   const std::vector<platform::device> devices{{.rank = 0}};
   const auto plan = schedule::build({s.view(), s.owner, devices, s.algorithms, 1});
@@ -75,13 +75,17 @@ TEST(Conversions, OfOneOperandAreOne) {
 TEST(Conversions, DamagedOnesAreRefused) {
   struct damage {
     const char* what;
-    bool (*proof)(const built_plan&, const sample&);
+    bool (*proof)(const built_plan&, const converted&);
     std::function<void(built_plan&)> done;
   };
-  const auto places = [](const built_plan& p, const sample& s) { return schedule::places_match(p.view(), s.view()); };
-  const auto buffers = [](const built_plan& p, const sample& s) { return schedule::places_in_buffers(p.view(), s.view()); };
-  const auto kept = [](const built_plan& p, const sample& s) { return schedule::kept_until_read(p.view(), s.view()); };
-  const auto order = [](const built_plan& p, const sample& s) { return schedule::reads_follow_writes(p.view(), s.view()); };
+  const auto places = [](const built_plan& p, const converted& s) { return schedule::places_match(p.view(), s.view()); };
+  const auto buffers = [](const built_plan& p, const converted& s) {
+    return schedule::places_in_buffers(p.view(), s.view());
+  };
+  const auto kept = [](const built_plan& p, const converted& s) { return schedule::kept_until_read(p.view(), s.view()); };
+  const auto order = [](const built_plan& p, const converted& s) {
+    return schedule::reads_follow_writes(p.view(), s.view());
+  };
   const auto operand = [](built_plan& p, int s) -> schedule::place& { return p.operands[p.steps[s].first_operand]; };
   const auto copy_of = [](built_plan& p, int layer) -> schedule::buffer& {
     for (auto& b : p.buffers)
@@ -113,7 +117,7 @@ TEST(Conversions, DamagedOnesAreRefused) {
       {"a result over a copy that is still read", kept,
        [&](auto& p) { p.steps[sum].output = operand(p, convert_sum) = copy_of(p, 2).at = p.steps[convert_0].output; }}};
   for (const auto& d : table) {
-    const sample s;
+    const converted s;
     ASSERT_TRUE(d.proof(s.plan, s)) << d.what;
     auto damaged = s.plan;
     d.done(damaged);

@@ -162,11 +162,11 @@ TEST(Layouts, PartsStayBlocked) {
   for (const int axis : {2, 3}) {
     made net;
     const ops::conv three{.channels = 40, .kernel = {3, 3}, .pads = {1, 1, 1, 1}};
-    const int one = net.operation(three, {net.input({1, 3, 8, 8})}), two = net.operation(three, {one});
+    const int once = net.operation(three, {net.input({1, 3, 8, 8})}), twice = net.operation(three, {once});
     ops::slice half{.extents = {1, 40, 8, 8}};
     half.extents[axis] = 4;
     half.starts[axis] = 3;
-    const int part = net.operation(half, {one}), other = net.operation(half, {two});
+    const int part = net.operation(half, {once}), other = net.operation(half, {twice});
     ASSERT_LT(net.layers.back().view, 0);
     const int joined = net.operation(ops::concat{.axis = axis}, {part, other, part});
     net.output(net.operation(three, {joined}));
