@@ -206,7 +206,7 @@ TEST(predicted_parts, some_frames_stand_for_all) {
     return cost::detail::expected_turns({}, plan, {}).frames();
   };
   EXPECT_EQ(frames(4), 7);
-  EXPECT_EQ(frames(1000), 64);
+  EXPECT_EQ(frames(1000), 128);
   EXPECT_EQ(cost::detail::expected_turns({}, schedule::plan_view{}, {}).frames(), 1);
 }
 

@@ -280,7 +280,7 @@ class stoppable {
   auto& aim = r.wanted.aim;
   const auto found = [&](partition::objective best) {
     aim.best = best;
-    return all.find(r, {});
+    return all.find(r, partition::detail::stages_for(all.setting(), all.problem(), r));
   };
   aim.max_period = aim.max_latency = partition::infinity;
   if (const auto fastest = found(partition::objective::throughput); !fastest.sections.empty()) {
@@ -289,7 +289,7 @@ class stoppable {
     if (const auto quickest = found(partition::objective::latency); !quickest.sections.empty())
       return {partition::obstacle::latency, quickest.expected.latency};
   }
-  r.wanted.memory = partition::no_limit;
+  r.any_memory = true;
   if (const auto smallest = found(partition::objective::peak_memory); !smallest.sections.empty())
     return {partition::obstacle::memory, static_cast<double>(partition::rounded_bytes(smallest.expected.memory))};
   return {partition::obstacle::constraints, 0};

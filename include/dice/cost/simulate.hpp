@@ -186,7 +186,7 @@ class expected_turns {
       for (int m = 0; m < set.members; ++m) sum += plan_.members[set.first + m].share;
       out = std::max(out, set.decides < 0 ? sum : std::int64_t{8} * set.members);
     }
-    return static_cast<int>(std::min<std::int64_t>(out, 64));
+    return static_cast<int>(std::min<std::int64_t>(out, 128));
   }
 
  private:

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <span>
 
 namespace dice::partition {
@@ -42,7 +43,7 @@ class device_sets {
       while (at < order_.size() && speed_[order_[at]] >= speed_[d]) ++at;
       order_.insert(at, d);
     }
-    if (r.effort >= 3 && n <= 7) add_all();
+    if (r.effort >= 3 && n <= 7) add_all(false);
     // The fastest ones.
     for (int count = n; count >= 2; --count)
       if (count == n || is_usual(count, r.effort)) add_window(order_, 0, count);
@@ -50,6 +51,7 @@ class device_sets {
       if (host >= 0) add_with(host);
     if (r.effort >= 1) {
       add_kinds();
+      if (n <= 4) add_all(true);
       if (n > 3) add_window(order_, n / 2, n);  // the slower half
     }
     for (int count = 2; r.effort >= 2 && count < n; ++count)
@@ -102,14 +104,21 @@ class device_sets {
       add(of);
     }
   }
-  constexpr void add_all() {
+  /// All sets; with `unlike`, of those with devices that are alike the first one only.
+  constexpr void add_all(bool unlike) {
     const int n = p_.devices.size();
     for (int bits = 1; bits < 1 << n; ++bits) {
       meta::array<int> of;
-      for (int d = 0; d < n; ++d)
+      bool first = true;
+      for (int d = 0; d < n; ++d) {
         if (bits >> d & 1) of.push_back(d);
-      add(of);
+        for (int e = 0; e < d; ++e) first = first && !(bits >> d & ~bits >> e & 1 && alike(d, e));
+      }
+      if (first || !unlike) add(of);
     }
+  }
+  constexpr bool alike(int d, int e) const {
+    return p_.devices[d].kind == p_.devices[e].kind && p_.host_kind[p_.devices[d].host] == p_.host_kind[p_.devices[e].host];
   }
 
   const problem& p_;
@@ -149,48 +158,52 @@ constexpr meta::array<arrangement> catalogue_of(const problem& p, const catalogu
     a.devices.push_back(d);
     out.push_back(a);
   }
-  const auto add = [&](arrangement a) {
-    if (!(r.words >> a.word & 1)) return;
+  constexpr int none = std::numeric_limits<int>::max();
+  constexpr int most[]{none, none, 250, 500};  // a search takes as long as the square of their number
+  const auto add = [&](const arrangement& a) {
+    if (!(r.words >> a.word & 1) || out.size() >= most[r.effort]) return;
     for (const auto& other : out)
       if (other == a) return;
     out.push_back(a);
   };
   const detail::device_sets sets(p, r);
-  int number = 0;
-  for (const auto& set : sets.list()) {
-    const int n = set.size();
-    const bool first = number++ == 0;  // all devices
-    meta::array<meta::array<int>> shares;
-    shares.push_back(detail::shares_of(sets, set, false));
-    if (r.effort >= 2 && !shares[0].empty()) {
-      shares.push_back(detail::shares_of(sets, set, true));
-      shares.push_back({});
-    }
-    for (int word = 1; word < static_cast<int>(std::size(placement::work_words)); ++word) {
-      const auto& about = placement::work_words[word];
-      arrangement a;
-      a.word = word;
-      a.devices = set;
-      if (a.has_replicas() && !r.replicas) continue;
-      if (about.cut == placement::geometry::columns && r.effort < 2 && !(first && r.effort == 1)) continue;
-      const auto with_exchanges = [&](arrangement b) {
-        add(b);
-        if (!about.has(placement::option::exchange_every)) return;
-        const int most = r.effort == 0 || (r.effort == 1 && !first) ? 1 : r.effort == 1 ? 2 : r.effort == 2 ? 3 : 6;
-        for (b.exchange_every = 2; b.exchange_every <= most; ++b.exchange_every) add(b);
-      };
-      if (about.cut == placement::geometry::grid) {
-        for (int down = 2; 2 * down <= n; ++down)
-          if (n % down == 0 && (r.effort > 0 || down * down <= n)) {
-            a.down = down;
-            a.across = n / down;
-            with_exchanges(a);
-          }
-        continue;
+  constexpr int most_exchanges[]{1, 2, 3, 6};
+  const int levels = most_exchanges[r.effort] + (r.effort >= 2 ? 2 : 0);  // the usual shares and exchanges first
+  for (int level = 0; level < levels; ++level) {
+    int number = 0;
+    for (const auto& set : sets.list()) {
+      const int n = set.size();
+      const bool first = number++ == 0;  // all devices
+      meta::array<meta::array<int>> shares;
+      shares.push_back(detail::shares_of(sets, set, false));
+      if (r.effort >= 2 && !shares[0].empty()) {
+        shares.push_back(detail::shares_of(sets, set, true));
+        shares.push_back({});
       }
-      for (const auto& s : shares) {
-        a.shares = s;
-        with_exchanges(a);
+      for (int word = 1; word < static_cast<int>(std::size(placement::work_words)); ++word) {
+        const auto& about = placement::work_words[word];
+        arrangement a;
+        a.word = word;
+        a.devices = set;
+        if (a.has_replicas() && !r.replicas) continue;
+        if (about.cut == placement::geometry::columns && r.effort < 2 && !(first && r.effort == 1)) continue;
+        const int exchanges =
+            !about.has(placement::option::exchange_every) || (r.effort == 1 && !first) ? 1 : most_exchanges[r.effort];
+        if (about.cut == placement::geometry::grid) {
+          a.exchange_every = level + 1;
+          for (int down = 2; 2 * down <= n && level < exchanges; ++down)
+            if (n % down == 0 && (r.effort > 0 || down * down <= n)) {
+              a.down = down;
+              a.across = n / down;
+              add(a);
+            }
+          continue;
+        }
+        for (int s = 0; s < shares.size() && s <= level; ++s) {
+          a.shares = shares[s];
+          a.exchange_every = level - s + 1;
+          if (a.exchange_every <= exchanges) add(a);
+        }
       }
     }
   }

@@ -14,6 +14,7 @@
 #include "dice/partition/feasible.hpp"
 #include "dice/partition/find.hpp"
 #include "dice/partition/goal.hpp"
+#include "dice/partition/mix_request.hpp"
 #include "dice/partition/neighbours.hpp"
 #include "dice/partition/objectives.hpp"
 #include "dice/partition/sections.hpp"
@@ -35,36 +36,6 @@
 
 namespace dice::partition {
 
-/// What a search for mixes may do.
-struct mix_request {
-  request wanted;
-  meta::view<char> whole_only{};  ///< layers that must not be split, by layer; may be empty
-  int effort = 1;                 ///< 1 … 3
-  int ratings = 0;                ///< how many neighbours of the best ones are rated at most; 0: as the effort says
-  double few = 20000;             ///< a catalogue of up to so many mappings, times 8 for each effort, is rated as a whole
-};
-
-/// A mapping in which all cut units that can be in one arrangement are.
-struct pure_mix {
-  arrangement by;
-  mixed sections;
-  prediction expected{};
-};
-
-/// What was found, and how.
-struct mix_result {
-  mixed sections;         ///< empty: nothing keeps to the limits
-  prediction expected{};  ///< that of its plan
-  bool exact = false;     ///< whether all mappings of the catalogue were rated, and only a few others
-  bool stopped = false;   ///< before it was done
-  int arrangements = 0, borders = 0, cut_units = 0, rated = 0;
-  double mappings = 0;  ///< in the catalogue
-  double bound = 0;     ///< no mapping has a smaller value (value_of)
-  meta::array<arrangement> catalogue;
-  std::vector<pure_mix> pure;                      ///< those of the catalogue that keep to the limits
-  std::vector<std::pair<mixed, prediction>> best;  ///< the best ones that were rated, the best first
-};
-
 namespace detail {
 
 class mixer {
@@ -80,8 +51,8 @@ class mixer {
         alike_(p_, goal_),
         limits_(limits_of(s.cluster, r.wanted.memory)) {
     out_.cut_units = p.cut_units;
-    limited_ = goal_.best == objective::peak_memory || may_exceed(p, span_of(limits_));
-    for (auto& d : p_.devices) d.memory_limit = limits_[d.processor];
+    limited_ = goal_.best == objective::peak_memory || (!r.any_memory && may_exceed(p, span_of(limits_)));
+    limit_memory(1);
   }
 
   /// `known`: a mapping of whole layers; may be empty.
@@ -112,37 +83,67 @@ class mixer {
   void search(const mixed& known) {
     if (!known.empty()) rate(known, true);
     if (p_.devices.size() > most_devices) return;
-    const bool frames = goal_.best != objective::latency || goal_.max_period < infinity;
-    catalogue_request c{.words = r_.wanted.words,
-                        .effort = r_.effort,
-                        .replicas = frames,
-                        .input_at = goal_.input_at,
-                        .output_at = goal_.output_at};
-    const auto borders = borders_of();
-    out_.catalogue = catalogue_of(p_, c);
+    const auto parts = [&](int effort) { return (std::pow(8, effort) - 1) / (std::pow(8, r_.effort) - 1); };
+    for (int effort = 1; effort <= r_.effort; ++effort) search(effort, parts(effort - 1), parts(effort));
+  }
+  /// One effort after the other, so that more of it finds nothing worse.
+  void search(int effort, double from, double until) {
+    const auto at = [&](double part) { return from + part * (until - from); };
+    const auto borders = borders_of(effort);
+    out_.catalogue = catalogue(effort, r_.wanted.words);
     const auto& all = out_.catalogue;
-    const cost::arranged_network net(s_, p_, operators_, all, r_.whole_only, goal_.input_at, goal_.output_at);
+    const auto net = network(all);
     out_.arrangements = all.size();
+    out_.borders = 0;
     for (int k = 1; k < p_.cut_units; ++k) out_.borders += borders[k];
     rate_pure(all, net);
     out_.mappings = count(net, borders);
-    if (out_.mappings <= r_.few * std::pow(8, r_.effort - 1)) {
+    out_.exact = out_.mappings <= r_.few * std::pow(4, effort - 1);
+    if (out_.exact) {
       rate_all(all, net, borders);
-      out_.exact = true;
     } else {
-      c.effort = 0;  // finds a value that rules much out
-      const auto few = catalogue_of(p_, c);
-      const cost::arranged_network small(s_, p_, operators_, few, r_.whole_only, goal_.input_at, goal_.output_at);
-      rate_found(few, small, borders, 2, 0, 0.05);
-      constexpr int labels[]{0, 3, 12, 64};
-      rate_found(all, net, borders, labels[r_.effort], 0.05, 0.4);
+      if (effort == 1) rate_simple(borders, at(0), at(0.2));
+      rate_found(all, net, borders, labels(effort), at(0.2), at(0.4));
     }
-    refine(all);
+    refine(all, effort, {goal_.seen_by, at(0.4), until});
+  }
+  meta::array<arrangement> catalogue(int effort, unsigned words) const {
+    const bool frames = goal_.best != objective::latency || goal_.max_period < infinity;
+    return catalogue_of(
+        p_,
+        {.words = words, .effort = effort, .replicas = frames, .input_at = goal_.input_at, .output_at = goal_.output_at});
+  }
+  cost::arranged_network<> network(const meta::array<arrangement>& all) const {
+    return {s_, p_, operators_, all, r_.whole_only, goal_.input_at, goal_.output_at};
+  }
+  /// Finds mappings of smaller catalogues: a small one, which rules much out, and those with one kind of split.
+  void rate_simple(const meta::array<char>& borders, double from, double until) {
+    constexpr int words = std::size(placement::work_words);
+    for (int word = 0; word < words; ++word) {
+      const auto few = catalogue(word == 0 ? 0 : 1, word == 0 ? r_.wanted.words : r_.wanted.words & 1u << word);
+      const double step = (until - from) / words;
+      if (few.size() > p_.devices.size())
+        rate_found(few, network(few), borders, 2, from + word * step, from + (word + 1) * step);
+    }
+  }
+  /// How many partial mappings the search keeps for each cut unit and arrangement: fewer where there are many.
+  int labels(int effort) const {
+    constexpr double most[]{0, 3, 12, 64}, steps[]{0, 0, 3e7, 3e8};
+    return static_cast<int>(
+        std::clamp(steps[effort] / (out_.borders + 1.0) / out_.arrangements / out_.arrangements, 3.0, most[effort]));
   }
   /// Cuts before which the arrangement may change.
-  meta::array<char> borders_of() const {
+  meta::array<char> borders_of(int effort) const {
     constexpr int most[]{0, 40, 120, std::numeric_limits<int>::max()};
-    return spread_borders(p_, most[r_.effort]);
+    return spread_borders(p_, most[effort]);
+  }
+  /// The search's memory limits: those of plans, times `factor`.
+  void limit_memory(double factor) {
+    for (auto& d : p_.devices)
+      d.memory_limit = r_.any_memory || goal_.best == objective::peak_memory
+                           ? no_limit
+                           : static_cast<std::int64_t>(std::min(factor * static_cast<double>(limits_[d.processor]),
+                                                                static_cast<double>(no_limit)));
   }
 
   /// The number of mappings of a catalogue.
@@ -201,11 +202,18 @@ class mixer {
       if (const auto expected = rate(m)) out_.pure.push_back({all[a], m, *expected});
     }
   }
-  /// Rates the best mappings that the search finds, within the limits as it counts, and if there are none, near them.
+  /// Rates the best mappings that the search finds, within the limits as it counts, and if there are none, near them. It
+  /// counts more memory than plans need, sometimes less.
   void rate_found(const meta::array<arrangement>& all, const cost::arranged_network<>& net, const meta::array<char>& borders,
                   int labels, double from, double until) {
     const double half = (from + until) / 2;
-    rate_found(all, net, borders, labels, goal_, {goal_.seen_by, from, half});
+    const bool memory = limited_ && goal_.best != objective::peak_memory;
+    for (const double factor : {1.0, 1.5, 0.8}) {
+      if (factor != 1 && (!memory || (factor < 1 && !best_.empty()))) continue;
+      limit_memory(factor);
+      rate_found(all, net, borders, labels, goal_, {goal_.seen_by, from, half});
+    }
+    limit_memory(1);
     if (!best_.empty() || (goal_.max_period == infinity && goal_.max_latency == infinity)) return;
     for (const auto best : {objective::latency, objective::throughput}) {
       if ((best == objective::latency ? goal_.max_latency : goal_.max_period) == infinity) continue;
@@ -235,9 +243,9 @@ class mixer {
   double value() const { return best_.empty() ? infinity : best_.begin()->first; }
 
   /// Rates the neighbours of the best mapping, then those of the best one of which they were not rated, and so on.
-  void refine(const meta::array<arrangement>& all) {
+  void refine(const meta::array<arrangement>& all, int effort, const progress& tell) {
     constexpr int usual[]{0, 1500, 12000, 100000};
-    const int most = r_.ratings > 0 ? r_.ratings : usual[r_.effort], until = out_.rated + most;
+    const int most = r_.ratings > 0 ? r_.ratings : usual[effort], until = out_.rated + most;
     std::set<std::vector<int>> done;
     const auto next = [&]() -> const rated_mix* {
       int tried = 0;
@@ -253,7 +261,7 @@ class mixer {
       const neighbourhood near{all, p_.devices.size(), r_.wanted.words, goal_.best != objective::latency};
       near.each(m.is, goal_.best == objective::throughput ? m.busiest : -1, [&](mixed other) {
         if (out_.rated >= until) return true;
-        progress{goal_.seen_by, 0.4, 1}(1 - static_cast<double>(until - out_.rated) / most);
+        tell(1 - static_cast<double>(until - out_.rated) / most);
         tidy(other);
         rate(other);
         return value() < before * (1 - 1e-6);  // which is the next one
@@ -278,8 +286,8 @@ class mixer {
     const auto [it, is_new] = seen_.try_emplace(key_of(m), 0);
     if (!is_new) return {};
     if (!known && progress{goal_.seen_by}.stopped()) throw stop_search();
-    ++out_.rated;
     if (!in_order(m) || !allowed(m)) return {};
+    ++out_.rated;
     meta::array<arrangement> all;
     meta::array<section> sections;
     for (const auto& part : m) {
@@ -342,7 +350,7 @@ class mixer {
   bool exceeds(const meta::array<int>& devices, const cost::simulated& of) const {
     board_memory boards(s_.cluster);
     bool any = false;
-    for (int r = 0; r < devices.size(); ++r) {
+    for (int r = 0; !r_.any_memory && r < devices.size(); ++r) {
       const int processor = p_.devices[devices[r]].processor;
       any = boards.add(processor, of.ranks[r].memory, limits_[processor]) > 0 || any;
     }
@@ -386,8 +394,8 @@ class mixer {
   const goal& goal_;
   const alike_hosts alike_;
   const meta::array<std::int64_t> limits_;  ///< bytes, by processor
-  bool limited_ = false;
-  double counted_ = infinity;  ///< value of the best one found, as the search counts
+  bool limited_ = false;                    ///< whether the search counts memory
+  double counted_ = infinity;               ///< value of the best one found, as the search counts
   std::multimap<double, rated_mix> best_;
   std::map<std::vector<int>, char> seen_;
   mix_result out_;
@@ -437,23 +445,37 @@ namespace detail {
 
 }  // namespace detail
 
+namespace detail {
+
+/// The best mapping of whole layers for a request, without its limit of memory, if it may be ignored.
+[[gnu::cold]] inline mixed stages_for(const cost::setting& s, problem p, const mix_request& r) {
+  tie_ends(p, s, r.wanted.aim);
+  auto limits = limits_of(s.cluster, r.wanted.memory);
+  if (r.any_memory)
+    for (auto& bytes : limits) bytes = no_limit;
+  return mix_of(find_within(s, p, r.wanted.aim, limits, max_routes).stages);
+}
+
+}  // namespace detail
+
 /// The best mix that the search finds for problem p of setting s, whose ends are not tied. `rate` rates mappings in this
 /// setting; `known` is a mapping of whole layers to be better than, or empty.
 [[gnu::cold]] inline mix_result find_mix(const cost::setting& s, const problem& p, const cost::evaluator& rate,
                                          meta::view<graph::any_operator> operators, const mix_request& r,
                                          const mixed& known) {
   auto out = detail::mixer(s, p, rate, operators, r).run(known);
-  const auto& aim = r.wanted.aim;
-  for (const auto best : {objective::throughput, objective::latency}) {  // what only just keeps to a limit is hard to find
+  // What only just keeps to a limit is hard to find: the search starts from what is best without the limit.
+  const auto start_near = [&](objective best, const auto& relax) {
     auto nearest = r;
-    double& limit = best == objective::throughput ? nearest.wanted.aim.max_period : nearest.wanted.aim.max_latency;
-    if (!out.sections.empty() || out.stopped || limit == infinity) continue;
-    limit = infinity;
     nearest.wanted.aim.best = best;
-    const auto found = detail::mixer(s, p, rate, operators, nearest).run({});
-    if (!found.sections.empty() && keeps(found.expected, aim))
-      out = detail::mixer(s, p, rate, operators, r).run(found.sections);
-  }
+    if (!out.sections.empty() || out.stopped || !relax(nearest)) return;
+    const auto found = detail::mixer(s, p, rate, operators, nearest).run(detail::stages_for(s, p, nearest));
+    if (!found.sections.empty()) out = detail::mixer(s, p, rate, operators, r).run(found.sections);
+  };
+  start_near(objective::throughput, [](auto& to) { return std::exchange(to.wanted.aim.max_period, infinity) < infinity; });
+  start_near(objective::latency, [](auto& to) { return std::exchange(to.wanted.aim.max_latency, infinity) < infinity; });
+  start_near(objective::peak_memory, [](auto& to) { return std::exchange(to.wanted.memory, no_limit) < no_limit; });
+  start_near(objective::peak_memory, [](auto& to) { return !std::exchange(to.any_memory, true); });
   if (out.sections.empty() || r.wanted.percent < 0) return out;
   return detail::fewest(s, p, rate, operators, r, std::move(out));
 }

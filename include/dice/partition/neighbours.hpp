@@ -39,22 +39,24 @@ struct neighbourhood {
       const auto& d = m[i].by.devices;
       return busiest >= 0 && std::find(d.begin(), d.end(), busiest) == d.end();
     };
-    for (std::size_t i = 0; i < sections; ++i)  // shared with another device
+    for (std::size_t i = 0; i < sections; ++i)  // shared with another device, but for the network's ends
       for (int d = 0; m[i].by.is_whole() && !idle(i) && d < devices; ++d) {
-        const int own = m[i].by.devices[0];
-        if (d == own) continue;
+        const int own = m[i].by.devices[0], first = std::max(m[i].first, 1), last = std::min(m[i].last, m.back().last - 1);
+        if (d == own || first >= last) continue;
         for (const std::string_view word : {"replicas", "rows", "output_channels"})
           for (const int part : {15, 30, 50}) {
-            auto to = m;
-            auto& by = to[i].by;
+            arrangement by;
             by.word = placement::word_number(word);
             if (!(words >> by.word & 1) || (by.has_replicas() && !replicas)) continue;
-            by.devices = {};
-            by.shares = {};
             for (const int e : {std::min(d, own), std::max(d, own)}) {
               by.devices.push_back(e);
               by.shares.push_back(e == d ? part : 100 - part);
             }
+            auto to = m;
+            const auto at = to.begin() + static_cast<std::ptrdiff_t>(i);
+            const mixed_section before{m[i].by, m[i].first, first}, behind{m[i].by, last, m[i].last};
+            *at = {by, first, last};
+            to.insert(to.insert(at, before) + 2, behind);
             if (f(to)) return true;
           }
       }

@@ -43,7 +43,6 @@ template <class Network = cost::arranged_network<>> class section_search {
       : net_(net), g_(g), totals_(net, on, what), most_(most), borders_(borders), tell_(tell) {
     const int n = net.size(), units = net.devices().cut_units;
     lists_ = meta::array<int>(units * n, -1);
-    flows_of_ = meta::array<int>(units * n * n, -1);
     for (int a = 0; a < n; ++a) {
       const auto& by = net[a];
       std::uint64_t used = 0;
@@ -76,7 +75,9 @@ template <class Network = cost::arranged_network<>> class section_search {
           continue;
         }
         for (int b = 0; b < n; ++b) {
-          if (a != b && !(borders_[k] && may_follow(b, a))) continue;
+          if (lists_[(k - 1) * n + b] < 0 || (a != b && !(borders_[k] && may_follow(b, a)))) continue;
+          flows_.truncate(0);
+          net_.add_flows(b, a, k, flows_);
           for (int at = lists_[(k - 1) * n + b]; at >= 0; at = labels_[at].next) {
             const double* from = pool_.data() + at * width;
             for (int i = 0; i < width; ++i) now[i] = from[i];
@@ -126,21 +127,7 @@ template <class Network = cost::arranged_network<>> class section_search {
     return out;
   }
 
-  /// The flows of cost::arranged_network::add_flows: `count` in flows_, from `first` on.
-  struct flow_range {
-    int first = 0, count = 0;
-  };
-  constexpr flow_range flows(int from, int to, int cut_unit) {
-    int& at = flows_of_[(cut_unit * net_.size() + from) * net_.size() + to];
-    if (at < 0) {
-      at = ends_.size();
-      net_.add_flows(from, to, cut_unit, flows_);
-      ends_.push_back(flows_.size());
-    }
-    const int first = at == 0 ? 0 : ends_[at - 1];
-    return {first, ends_[at] - first};
-  }
-  /// Adds cut unit k in arrangement `a` to totals `now` of the partial mapping `before`.
+  /// Adds cut unit k in arrangement `a` to totals `now` of the partial mapping `before`, behind which flows_ move.
   constexpr void extend(meta::array<double>& now, int before, int a, int k, std::uint64_t used) {
     const auto& by = net_[a];
     double* t = now.data();
@@ -148,15 +135,14 @@ template <class Network = cost::arranged_network<>> class section_search {
     if (few_ && std::popcount(used) > g_.max_devices) return;
     if (before >= 0) {
       const int b = labels_[before].arrangement;
-      const auto [first, count] = flows(b, a, k);
       const auto& lead = net_.of(a).lead;
-      const bool early = b == a && count > 0 && lead.size() > 0;
+      const bool early = b == a && flows_.size() > 0 && lead.size() > 0;
       if (early) {
         if (ready_.empty()) ready_ = meta::array<double>(net_.devices().devices.size());
         const int n = by.devices.size();
         for (int i = 0; i < n; ++i) ready_[by.devices[i]] = lead[(k - 1) * n + i];
       }
-      totals_.move(t, flows_.data() + first, count, by, early ? ready_.data() : nullptr);
+      totals_.move(t, flows_.data(), flows_.size(), by, early ? ready_.data() : nullptr);
     }
     totals_.compute(t, a, k);
     if (sums_in_.first[a]) {
@@ -274,7 +260,6 @@ template <class Network = cost::arranged_network<>> class section_search {
   meta::array<int> lists_;    ///< by cut unit and arrangement: its first label
   meta::array<int> free_;     ///< labels to use again
   meta::array<flow> flows_, sums_;
-  meta::array<int> flows_of_, ends_;  ///< by cut unit and both arrangements: a number; where its flows end
   meta::array<double> ready_;
   meta::array<std::uint64_t> used_by_;  ///< devices of each arrangement, as bits
   meta::array<char> sums_in_;           ///< whether partial sums are exchanged
