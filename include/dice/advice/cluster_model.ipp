@@ -81,19 +81,20 @@ namespace detail {
 /// The prediction for a plan in which layers have parts, by rank.
 [[gnu::cold]] inline std::string parts_prediction_text(const cluster_model& f, const runtime::program& p, bool json) {
   const auto found = cost::simulate(f.setting, {.net = p.layers, .parts = p.parts}, p.plan, f.ranks);
+  const auto problem = cost::problem_of(f.setting);
   std::vector<std::vector<std::string>> lines{{"", "host", "ms", "ms for messages", "of the period"}};
   text::json_array ranks;
   for (int r = 0; r < p.ranks(); ++r) {
     const auto host = std::string(f.setting.cluster.hosts[f.ranks[r].on_host].name);
     const auto computing = found.ranks[r].computing, messages = found.ranks[r].messages;
     const auto ms = [](double t) { return text::number_text(t * 1e3, "%.3f"); };
-    lines.push_back({"rank " + std::to_string(r), host, ms(computing), ms(messages),
-                     found.expected.period > 0
-                         ? text::number_text((computing + messages) / found.expected.period * 100, "%.0f %%")
-                         : "–"});
+    lines.push_back(
+        {"rank " + std::to_string(r), host, ms(computing), problem.messages_cost_time ? ms(messages) : "not stated",
+         found.expected.period > 0 ? text::number_text((computing + messages) / found.expected.period * 100, "%.0f %%")
+                                   : "–"});
     ranks.add(text::json_object().add("rank", r).add("host", host).add("compute_s", computing).add("message_s", messages));
   }
-  const auto alone = beside_one_device(f, cost::problem_of(f.setting), {}, found.expected, p.ranks());
+  const auto alone = beside_one_device(f, problem, {}, found.expected, p.ranks());
   if (json)
     return prediction_json(found.expected)
         .add("ranks", ranks)

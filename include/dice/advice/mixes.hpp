@@ -133,6 +133,7 @@ namespace detail {
 /// What each rank of a mix takes.
 [[gnu::cold]] inline std::string rank_table(const cluster_model& f, const mixes& all,
                                             const partition::written_sections& written, const cost::prediction& expected) {
+  const bool messages = all.problem().messages_cost_time;
   const auto frame = all.rated(written);
   std::vector<std::vector<std::string>> lines{{"", "host", "ms", "ms for messages", "of the period", "memory"}};
   for (int rank = 0; rank < written.devices.size(); ++rank) {
@@ -140,7 +141,7 @@ namespace detail {
     const auto ms = [](double s) { return text::number_text(s * 1e3, "%.3f"); };
     lines.push_back({"rank " + std::to_string(rank),
                      std::string(f.setting.cluster.hosts[all.problem().devices[written.devices[rank]].host].name),
-                     ms(t.computing), ms(t.messages),
+                     ms(t.computing), messages ? ms(t.messages) : "not stated",
                      expected.period > 0 ? text::number_text(t.busy() / expected.period * 100, "%.0f %%") : "–",
                      text::bytes_text(t.memory)});
   }

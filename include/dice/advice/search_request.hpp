@@ -98,7 +98,8 @@ class request_reader {
   unsigned kinds() const {
     unsigned out = 0;
     for (const auto kind : parts_of(value(), '+')) {
-      const auto found = std::find(partition::kind_words.begin(), partition::kind_words.end(), kind);
+      const auto found =
+          std::find(partition::kind_words.begin(), partition::kind_words.end(), kind == "tiles" ? "grid" : kind);
       if (found == partition::kind_words.end())
         fail("'" + std::string(kind) + "' is not a kind of split; write kinds= with some of " + kind_list() +
              ", separated by +");

@@ -187,6 +187,8 @@ inline const channels::transport_info& transport_of(channels::transport wanted, 
   const bool several = launch.size > 1, first = launch.rank == 0;
   if (usage.empty() && !o.search.empty() && !f)
     usage = "--search: this program has no cluster; give dice::main one as its third argument";
+  if (usage.empty() && !o.search.empty() && o.plan != plan_form::none)
+    usage = "--search and --plan are given together; give one, and the mapping that --search finds as --mapping with --plan";
   std::function<std::string()> page;  // what is printed in place of a run
   if (usage.empty() && o.prints())
     page = [&]() -> std::string {
