@@ -39,7 +39,9 @@ class mixing {
   explicit mixing(real_network net) : net_(std::move(net)), view_(net_.view()), operators_(net_.all_operators()) {
     for (const auto by : {cpu, gpu})
       for (int l = 0; l < net_.size(); ++l)
-        chosen_[by].push_back(parts::choice_of(by, operators_[l], view_.operands(l), net_.shape(l)));
+        for (const bool direct : {false, true})
+          (direct ? direct_ : chosen_)[by].push_back(
+              parts::choice_of(by, operators_[l], view_.operands(l), net_.shape(l), direct && by == cpu ? 0 : -1));
   }
 
   void on_hosts(const std::vector<platform::processor_info>& processors, platform::link usual, bool alike) {
@@ -61,7 +63,10 @@ class mixing {
       choice_spans_.push_back(chosen_[algorithm::backend_of(processors[h].unit)]);
     }
     on_ = {view_, {hosts_, processors_, host_of_, links_}, second_spans_, choice_spans_, {usable_.get(), hosts}};
-    for (const auto by : {cpu, gpu}) tables_.chosen[by] = chosen_[by];
+    for (const auto by : {cpu, gpu}) {
+      tables_.chosen[by] = chosen_[by];
+      tables_.direct[by] = direct_[by];
+    }
     parameters_ = net_.parameters();
     rate_ =
         std::make_unique<cost::evaluator>(on_, tables_, operators_, meta::view<meta::view<graph::parameter>>(parameters_));
@@ -75,7 +80,7 @@ class mixing {
   real_network net_;
   graph::network_view view_;
   meta::view<graph::any_operator> operators_;
-  algorithm::by_backend<std::vector<algorithm::choice>> chosen_;
+  algorithm::by_backend<std::vector<algorithm::choice>> chosen_, direct_;
   std::vector<std::unique_ptr<std::string>> names_;
   std::vector<platform::host_info> hosts_;
   std::vector<platform::processor_info> processors_;

@@ -14,6 +14,7 @@
 #include "dice/partition/feasible.hpp"
 #include "dice/partition/find.hpp"
 #include "dice/partition/goal.hpp"
+#include "dice/partition/least_work.hpp"
 #include "dice/partition/mix_request.hpp"
 #include "dice/partition/neighbours.hpp"
 #include "dice/partition/objectives.hpp"
@@ -359,30 +360,23 @@ class mixer {
 
   /// A value (value_of) below which no mapping can be.
   double bound() const {
-    const double work = bound_of(p_, 200).whole() * (1 - 1e-9);
+    const auto work = least_work_of(s_, p_);
     switch (goal_.best) {
       case objective::throughput:
       case objective::latency:
-        return work;
+        return bound_of(work, 200).whole() * (1 - 1e-9);
       case objective::energy: {
         double out = 0;
         for (int k = 0; k < p_.cut_units; ++k) {
           double least = infinity;
           for (int d = 0; d < p_.devices.size(); ++d)
-            least = std::min(least, p_.devices[d].busy_watts * p_.time(d, k, k + 1));
+            least = std::min(least, p_.devices[d].busy_watts * work.time(d, k, k + 1));
           out += least;
         }
         return out * (1 - 1e-9);
       }
-      default: {
-        double out = 0;
-        for (int k = 0; k < p_.cut_units; ++k) {
-          auto least = std::numeric_limits<std::int64_t>::max();
-          for (const auto& c : p_.kinds) least = std::min(least, c.weights[k + 1] - c.weights[k]);
-          out += static_cast<double>(least);
-        }
-        return out / p_.devices.size();
-      }
+      default:
+        return static_cast<double>(least_weights_of(s_, p_)) / p_.devices.size();
     }
   }
 
