@@ -278,6 +278,25 @@ class Searches(unittest.TestCase):
         if "The search was stopped" in out:
             self.assertTrue(out.endswith("// The search was stopped: this is the best mapping so far.\n"), out)
 
+    def test_the_search_for_the_reason_can_be_stopped(self):
+        stopped = told = 0
+        for delay in range(60, 400, 20):  # ms; the search for the reason takes most of half a second
+            search = subprocess.Popen([APP, "--search=latency,at_most_latency=1e-06,effort=3"], stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, text=True)
+            time.sleep(delay / 1000)
+            alive = search.poll() is None
+            search.send_signal(signal.SIGINT)
+            out, errors = search.communicate(timeout=30)
+            if not alive or search.returncode == -signal.SIGINT:  # it was done, or had not begun
+                continue
+            self.assertEqual((search.returncode, out), (1, ""))
+            if "no mapping meets" in errors:
+                told += 1
+            else:
+                self.assertEqual(errors, "dice: error: --search: it was stopped before it found a mapping\n")
+                stopped += 1
+        self.assertTrue(told <= 1 + stopped / 4, (told, stopped))  # the signal can come at the very end
+
     def measured(self, request, script):
         """What --search prints, or its error, and the calls of a mpirun that this shell script stands in for."""
         with tempfile.TemporaryDirectory() as folder:

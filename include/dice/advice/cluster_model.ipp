@@ -274,14 +274,18 @@ class stoppable {
   return found_json(p, r, m.values(), found.expected).json() + "\n";
 }
 
+inline constexpr const char* stopped_early = "--search: it was stopped before it found a mapping";
+
 /// Why no mix meets the request: the first limit that none meets together with those before it, in the order memory,
-/// frames/s, latency.
+/// frames/s, latency. Throws std::runtime_error if it is stopped.
 [[gnu::cold]] inline partition::nearest why_no_mix(const mixes& all, partition::mix_request r) {
   const auto wanted = r.wanted;
   auto& aim = r.wanted.aim;
   const auto found = [&](partition::objective best) {
     aim.best = best;
-    return all.find(r, partition::detail::stages_for(all.setting(), all.problem(), r));
+    auto out = all.find(r, partition::detail::stages_for(all.setting(), all.problem(), r));
+    if (out.stopped) throw std::runtime_error(stopped_early);
+    return out;
   };
   aim.max_period = aim.max_latency = partition::infinity;
   if (const auto fastest = found(partition::objective::throughput); !fastest.sections.empty()) {
@@ -313,19 +317,26 @@ class stoppable {
   partition::search_result stages;
   partition::watch stop;
   const detail::stoppable stops(stop);
-  auto found = [&] {
-    search_progress shown;
+  const auto watched_by = [&](search_progress& shown) {
     shown.seen_by().stops = stop.stops;
     auto watched = detail::mix_request_of(r);
     watched.wanted.aim.seen_by = &shown.seen_by();
+    return watched;
+  };
+  auto found = [&] {
+    search_progress shown;
+    const auto watched = watched_by(shown);
     stages = partition::find_best(f.setting, all.problem(), watched.wanted, detail::max_routes_at_run_time);
     return all.find(watched, partition::mix_of(stages.stages));
   }();
   if (found.sections.empty()) {
-    if (found.stopped) throw std::runtime_error("--search: it was stopped before it found a mapping");
+    if (found.stopped) throw std::runtime_error(detail::stopped_early);
     using enum partition::obstacle;
     const bool at_ends = !stages.too_many_kinds && (stages.why.what == input_host || stages.why.what == output_host);
-    const auto why = at_ends ? stages.why : detail::why_no_mix(all, detail::mix_request_of(r));
+    const auto why = at_ends ? stages.why : [&] {
+      search_progress shown;
+      return detail::why_no_mix(all, watched_by(shown));
+    }();
     throw std::runtime_error("--search: " + detail::no_mapping_text(f.setting.cluster, r.wanted, why));
   }
   detail::measured_search measured;
