@@ -13,11 +13,13 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -259,6 +261,20 @@ TEST(measured_search, mappings_worth_measuring) {
       EXPECT_TRUE(partition::are_same(told[k].first, wanted[k])) << count << ' ' << k;
     EXPECT_EQ(told.back().second.latency, count == 1 ? 1 : count == 2 ? 2 : count == 4 ? 1.04 : 1.03);
   }
+}
+
+TEST(measured_search, runs_that_hang_have_failed) {
+  EXPECT_EQ(advice::detail::output_of("echo done", std::chrono::seconds(30)), "done\n");
+  const auto begin = std::chrono::steady_clock::now();
+  try {
+    advice::detail::output_of("sleep 30", std::chrono::milliseconds(250));
+    ADD_FAILURE() << "it has ended";
+  } catch (const std::runtime_error& e) {
+    EXPECT_EQ(std::string(e.what()), "not done within 0.25 s");
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_DOUBLE_EQ(advice::detail::measured_frames(1e-3, false).most().count(), 60 + 10 * 2.012);
+  EXPECT_DOUBLE_EQ(advice::detail::measured_frames(1, true).most().count(), 60 + 10 * 8);
 }
 
 TEST(measured_search, rank_correlations) {

@@ -346,7 +346,13 @@ class Searches(unittest.TestCase):
 
     def test_says_why_nothing_could_be_measured(self):
         done, calls = self.measured("latency,measured=2", "exit 3")
-        self.assertEqual((done.returncode, done.stdout, len(calls)), (1, "", 2))
+        self.assertEqual((done.returncode, len(calls)), (1, 2))
+        # What is printed is what was predicted best.
+        best = predicted("--search=latency")
+        self.assertEqual(done.stdout.split("\n\n")[0], best.split("\n\n")[0])
+        self.assertRegex(done.stdout, r"(?s)// 1 .* exit status 3\n// 2 .* exit status 3\n// No mapping ran: this is the one that was predicted best\.\n$")
+        as_json = json.loads(self.measured("latency,measured=2,json", "exit 3")[0].stdout)
+        self.assertEqual([m["failed"] for m in as_json["measured"]], 2 * ["exit status 3"])
         self.assertRegex(done.stderr, r"^dice: error: --search: no mapping ran \(exit status 3\); try one by hand: '.*mpi run' --map-by node --bind-to "
                                       r"none --host 'q:1' -n 1 '.*cluster_app' --mapping 'dice::mapping<.*>' --random 1 ")
         self.assertIn("no mapping ran (it did not say how fast it was)", self.measured("latency,measured=1", "echo hello")[0].stderr)
@@ -355,6 +361,41 @@ class Searches(unittest.TestCase):
             done, calls = self.measured(request, "exit 3")
             self.assertEqual((done.returncode, calls), (2, []))
             self.assertIn(words, done.stderr)
+
+    def stopped_while_measuring(self, script, request="measured=8"):
+        """What --search prints if it gets SIGINT once a mpirun that this shell script stands in for has made a file `now`."""
+        with tempfile.TemporaryDirectory() as folder:
+            calls, now, mpirun = (pathlib.Path(folder, name) for name in ("calls", "now", "mpirun"))
+            mpirun.write_text(f"#!/bin/sh\necho >> '{calls}'\nn=$(wc -l < '{calls}')\nnow='{now}'\n{script}\n")
+            mpirun.chmod(0o755)
+            search = subprocess.Popen([APP, "--search=" + request], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                      env={**os.environ, "MPIRUN": str(mpirun)})
+            while not now.exists() and search.poll() is None:
+                time.sleep(0.01)
+            search.send_signal(signal.SIGINT)
+            out, errors = search.communicate(timeout=30)
+            return search.returncode, out, errors, len(calls.read_text().splitlines())
+
+    def test_stopped_measurements_print_the_best_so_far(self):
+        best = predicted("--search").split("\n\n")[0]
+        code, out, errors, calls = self.stopped_while_measuring("touch $now; sleep 60")
+        self.assertEqual((code, errors, calls), (0, "", 1))
+        self.assertEqual(out.split("\n\n")[0], best)
+        self.assertTrue(out.endswith("\n// The measurements were stopped before a mapping had run: this is the one that was predicted best.\n"), out)
+
+        answer = 'test $n = 3 && touch $now && sleep 60; echo "{\\"frames_per_second\\": $n}"'
+        code, out, errors, calls = self.stopped_while_measuring(answer)
+        self.assertEqual((code, errors, calls), (0, "", 3))
+        self.assertNotEqual(out.split("\n\n")[0], best)  # the second one was faster
+        self.assertRegex(out, r"// 1 .* 1 frames/s\n// 2 .* 2 frames/s\n// Mapping 2 was the best one measured\. Rank .*\n"
+                              r"// The measurements were stopped: others had not run\.\n$")
+        found = json.loads(self.stopped_while_measuring(answer, "measured=8,json")[1])
+        self.assertEqual([m["frames_per_s"] for m in found["measured"]], [1, 2])
+        self.assertTrue(found["measuring_stopped"])
+
+        failing = self.stopped_while_measuring("test $n = 1 && exit 3; touch $now; sleep 60")
+        self.assertEqual(failing[0], 0)
+        self.assertIn("exit status 3\n// The measurements were stopped before a mapping had run", failing[1])
 
     def test_energy_needs_watts(self):
         self.assertEqual(run("--search=energy", UNMETERED="yes").stderr, "dice: error: --search energy: the processor cpu of host 'u' has no watts; "

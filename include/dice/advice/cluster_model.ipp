@@ -15,6 +15,7 @@
 #include "dice/partition/catalogue.hpp"
 #include "dice/partition/find.hpp"
 #include "dice/partition/mix.hpp"
+#include "dice/text/print.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -342,11 +343,16 @@ inline constexpr const char* stopped_early = "--search: it was stopped before it
   detail::measured_search measured;
   if (r.measured > 0 && !found.stopped) {
     measured = detail::measure(f, p, all, r, found);
-    found.sections = measured.all[measured.best].is;
-    found.expected = measured.all[measured.best].expected;
+    if (!measured.all.empty()) {
+      found.sections = measured.all[measured.best].is;
+      found.expected = measured.all[measured.best].expected;
+    }
   }
-  if (r.json) return detail::mix_json(f, p, all, r, found, measured);
-  return detail::mix_text(f, p, all, r, found, "// ", measured.text);
+  auto answer =
+      r.json ? detail::mix_json(f, p, all, r, found, measured) : detail::mix_text(f, p, all, r, found, "// ", measured.text);
+  if (measured.failed.empty()) return answer;
+  text::print(answer);
+  throw std::runtime_error("--search: " + measured.failed);
 }
 
 }  // namespace dice::advice

@@ -69,27 +69,51 @@ namespace detail {
   return at == std::string_view::npos ? -1 : std::strtod(std::string(json.substr(at + key.size() + 4, 40)).c_str(), nullptr);
 }
 
-/// Runs a shell command; its standard output. Throws std::runtime_error if it fails, or a signal asks this program to stop.
-[[gnu::cold]] inline std::string output_of(const std::string& text) {
+/// A signal asked this program to stop while a mapping ran.
+struct stopped_run : std::runtime_error {
+  stopped_run() : std::runtime_error("stopped") {}
+};
+
+/// Runs a shell command; its standard output. Throws stopped_run, or std::runtime_error if it fails or takes longer than
+/// `most`.
+[[gnu::cold]] inline std::string output_of(const std::string& text, std::chrono::duration<double> most) {
+  const auto begin = std::chrono::steady_clock::now();
   this_host::command child(text, this_host::command::pipe_to::output);
   std::string out;
   for (char some[4096];;) {
     pollfd it{child.pipe(), POLLIN, 0};
     ::poll(&it, 1, 100);
-    if (files::interrupts::stop_signal() != 0) throw std::runtime_error("stopped");
+    if (files::interrupts::stop_signal() != 0) throw stopped_run();
     const auto n = ::read(child.pipe(), some, sizeof some);
     if (n == 0) break;
     if (n > 0) out.append(some, static_cast<std::size_t>(n));
+    if (std::chrono::steady_clock::now() - begin > most)
+      throw std::runtime_error(text::number_text(most.count(), "not done within %.4g s"));
   }
   const auto end = child.end(std::chrono::seconds(5));
   if (!end.ok()) throw std::runtime_error(end.text());
   return out;
 }
 
-/// The command that runs a mapping on its hosts, for about two seconds; with many frames in flight, for several times as
-/// many as these, since the first and the last ones pass faster or slower than the others.
+/// How many frames a mapping computes when it is measured, for about two seconds; with many frames in flight, several times
+/// as many as these, since the first and the last ones pass faster or slower than the others. `each`: the time in s that is
+/// predicted for one.
+struct measured_frames {
+  int warmup = 0, timed = 0;
+  double each = 0;
+
+  measured_frames(double predicted, bool one_frame)
+      : warmup(one_frame ? 3 : 12),
+        timed(static_cast<int>(std::clamp(2 / std::max(predicted, 1e-9), one_frame ? 5.0 : 40.0, 2000.0))),
+        each(predicted) {}
+
+  /// A run that takes longer hangs, such as when a host does not answer.
+  std::chrono::duration<double> most() const { return std::chrono::duration<double>(60 + 10 * (warmup + timed) * each); }
+};
+
+/// The command that runs a mapping on its hosts.
 [[gnu::cold]] inline std::string command_for(const cluster_model& f, const runtime::program& p, const mixes& all,
-                                             const measured_mix& m, bool one_frame) {
+                                             const measured_mix& m, const measured_frames& frames, bool one_frame) {
   const auto& by = channels::usual_launcher();
   const auto written = all.written(m.is);
   const char* const other = std::getenv("MPIRUN");
@@ -105,26 +129,26 @@ namespace detail {
     for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return out + "'";
   };
-  const double each = one_frame ? m.expected.latency : m.expected.period;
-  const int frames = static_cast<int>(std::clamp(2 / std::max(each, 1e-9), one_frame ? 5.0 : 40.0, 2000.0));
   std::string text;
   for (const char c : placement::write(written.mapping.values(), p.network, p.network_layers()))
     if (c != '\n') text += c;
   return std::string(other && *other ? other : by.name) + " " + (options ? options : "") + " " + std::string(by.unbind) +
          " " + std::string(by.hosts) + " " + quoted(hosts) + " " + std::string(by.count) + " " +
          std::to_string(written.devices.size()) + " " + quoted(program) + " --mapping " + quoted(text) +
-         " --random 1 --warmup " + (one_frame ? "3" : "12") + " --frames " + std::to_string(frames) +
+         " --random 1 --warmup " + std::to_string(frames.warmup) + " --frames " + std::to_string(frames.timed) +
          (one_frame ? " --in-flight 1" : "") + " --json /dev/stdout";
 }
 
-/// Runs the best mappings that were found, and says how fast they were: a table, and which one was the best; the first if
-/// none ran.
+/// Runs the best mappings that were found, and says how fast they were: a table, and which one was the best; the first,
+/// which was predicted best, if none ran.
 struct measured_search {
   std::vector<measured_mix> all;
   std::size_t best = 0;
   int compared = 0;        ///< how many ran
   double correlation = 0;  ///< of what was predicted and measured: rank_correlation; if several ran
+  bool stopped = false;    ///< before all had run; `all` are those that had
   std::string text;
+  std::string failed;  ///< why none ran
 };
 [[gnu::cold]] inline measured_search measure(const cluster_model& f, const runtime::program& p, const mixes& known,
                                              const search_request& r, const partition::mix_result& found) {
@@ -133,16 +157,24 @@ struct measured_search {
   for (const auto& [m, expected] : partition::worth_measuring(found, objective, r.measured))
     out.all.push_back({m, expected, 0, {}});
   const bool one_frame = objective == partition::objective::latency;
+  const auto predicted_for = [&](const measured_mix& m) { return one_frame ? m.expected.latency : m.expected.period; };
+  const auto command = [&](const measured_mix& m) {
+    return command_for(f, p, known, m, {predicted_for(m), one_frame}, one_frame);
+  };
+  const std::string by_hand = out.all.empty() ? "" : command(out.all[0]);
   {
     report::progress_line shown;
     for (std::size_t i = 0; i < out.all.size(); ++i) {
       auto& m = out.all[i];
       shown.show_now([&] { return "measuring mapping " + std::to_string(i + 1) + " of " + std::to_string(out.all.size()); });
       try {
-        const auto json = output_of(command_for(f, p, known, m, one_frame));
+        const auto json = output_of(command(m), measured_frames(predicted_for(m), one_frame).most());
         const double figure = number_after(json, one_frame ? "median" : "frames_per_second");
         if (!(figure > 0)) throw std::runtime_error("it did not say how fast it was");
         m.value = one_frame ? figure * 1e-3 : 1 / figure;
+      } catch (const stopped_run&) {
+        out.stopped = true;
+        out.all.resize(i);
       } catch (const std::runtime_error& e) {
         m.failed = e.what();
       }
@@ -155,7 +187,7 @@ struct measured_search {
   };
   for (std::size_t i = 0; i < out.all.size(); ++i) {
     const auto& m = out.all[i];
-    const double expected = one_frame ? m.expected.latency : m.expected.period;
+    const double expected = predicted_for(m);
     lines.push_back({std::to_string(i + 1), std::to_string(known.written(m.is).devices.size()), figure(expected),
                      m.failed.empty() ? figure(m.value) : m.failed});
     if (!m.failed.empty()) continue;
@@ -163,16 +195,21 @@ struct measured_search {
     measured.push_back(m.value);
     if (!out.all[out.best].failed.empty() || m.value < out.all[out.best].value) out.best = i;
   }
-  if (measured.empty())
-    throw std::runtime_error("--search: no mapping ran (" + out.all[0].failed +
-                             "); try one by hand: " + command_for(f, p, known, out.all[0], one_frame));
-  out.text = text::table_text(lines, 1) + "Mapping " + std::to_string(out.best + 1) + " was the best one measured. ";
+  if (!out.all.empty()) out.text = text::table_text(lines, 1);
+  if (measured.empty()) {
+    if (!out.stopped) out.failed = "no mapping ran (" + out.all[0].failed + "); try one by hand: " + by_hand;
+    out.text += out.stopped ? "The measurements were stopped before a mapping had run" : "No mapping ran";
+    out.text += ": this is the one that was predicted best.\n";
+    return out;
+  }
+  out.text += "Mapping " + std::to_string(out.best + 1) + " was the best one measured. ";
   out.compared = static_cast<int>(measured.size());
   if (out.compared > 1) {
     out.correlation = rank_correlation(predicted, measured);
     out.text += text::number_text(out.correlation, "Rank correlation (Spearman) of predicted and measured: %.2f.");
   }
   out.text += "\n";
+  if (out.stopped) out.text += "The measurements were stopped: others had not run.\n";
   return out;
 }
 

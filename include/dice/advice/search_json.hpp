@@ -83,6 +83,7 @@ namespace dice::advice::detail {
     out.add("measured", list);
     if (measured.compared > 1) out.add("rank_correlation", measured.correlation);
   }
+  if (measured.stopped) out.add("measuring_stopped", true);
   return out.json() + "\n";
 }
 
