@@ -190,6 +190,8 @@ class Searches(unittest.TestCase):
                 ("throughput,", 2, "'' is not an objective or limit"), (",throughput", 2, "'' is not an objective or limit"),
                 ("at_least_fps=-1", 2, "'at_least_fps=-1': write at_least_fps=N"),
                 ("memory_limit=x", 2, "'memory_limit=x': write memory_limit=N"),
+                ("memory_limit=0.0000001", 2, "'memory_limit=0.0000001': write memory_limit=N with a number from 1e-06 to 1e12"),
+                ("in_order,repeats", 2, "'in_order,repeats': in_order and repeats do not go together: in order, no device comes twice; leave one out"),
                 ("input_at=x", 2, "'input_at=x': write input_at=HOST with a host of the cluster: s, q"),
                 ("output_at", 2, "'output_at': write output_at=HOST with a host of the cluster: s, q"),
                 ("input_at=s,input_at=q", 2, "input_at is given twice; give it once"),
@@ -231,7 +233,9 @@ class Searches(unittest.TestCase):
         for request, words in (
                 ("kinds=row", "'row' is not a kind of split; write kinds= with some of rows, columns, grid, output_channels, input_channels, "
                               "replicas, separated by +"),
-                ("kinds=", "'' is not a kind of split"),
+                ("kinds=", "'kinds=': a kind of split is missing; write kinds= with some of rows, "),
+                ("kinds=rows+", "'kinds=rows+': a kind of split is missing"),
+                ("whole_layers,effort=3", "'whole_layers,effort=3': effort is for mixes; leave out effort or whole_layers"),
                 ("no_split_of=conv9", "'no_split_of=conv9': a layer is not in the network, or a range ends before it begins; write "
                                       "no_split_of= with layers of the network as in a mapping, separated by +"),
                 ("no_split_of=", "'no_split_of=': "), ("no_split_of=conv1>", "'no_split_of=conv1>': it cannot be read"),

@@ -61,6 +61,11 @@ class request_reader {
     for (const auto word : parts_of(text_, ',')) take(word);
     if (out_.wanted.whole && (out_.wanted.words != ~0u || !out_.whole_only.empty()))
       fail("'" + std::string(text_) + "': whole_layers leaves nothing for kinds or no_split_of to choose; leave one out");
+    if (out_.wanted.whole && given("effort"))
+      fail("'" + std::string(text_) + "': effort is for mixes; leave out effort or whole_layers");
+    if (out_.wanted.aim.in_order && out_.wanted.aim.repeats)
+      fail("'" + std::string(text_) +
+           "': in_order and repeats do not go together: in order, no device comes twice; leave one out");
     if (out_.measured > 0 && out_.wanted.whole)
       fail("'" + std::string(text_) + "': measured is for mixes; leave out whole_layers");
     const auto best = out_.wanted.aim.best;
@@ -71,6 +76,7 @@ class request_reader {
 
  private:
   [[noreturn]] static void fail(const std::string& what) { throw runtime::usage_error("--search: " + what); }
+  bool given(std::string_view word) const { return std::find(seen_.begin(), seen_.end(), word) != seen_.end(); }
   std::string_view value() const { return word_.substr(std::min(name_.size() + 1, word_.size())); }
 
   double number(double least = 1e-12, double most = 1e12) const {
@@ -101,8 +107,9 @@ class request_reader {
       const auto found =
           std::find(partition::kind_words.begin(), partition::kind_words.end(), kind == "tiles" ? "grid" : kind);
       if (found == partition::kind_words.end())
-        fail("'" + std::string(kind) + "' is not a kind of split; write kinds= with some of " + kind_list() +
-             ", separated by +");
+        fail((kind.empty() ? "'" + std::string(word_) + "': a kind of split is missing"
+                           : "'" + std::string(kind) + "' is not a kind of split") +
+             "; write kinds= with some of " + kind_list() + ", separated by +");
       out |= partition::bit_of_kind(*found);
     }
     return out;
@@ -147,8 +154,7 @@ class request_reader {
     const auto objective = std::find(objective_names.begin(), objective_names.end(), word);
     const bool aims = objective != objective_names.end();
     const std::string_view what = aims ? "an objective" : name_;
-    if (std::find(seen_.begin(), seen_.end(), what) != seen_.end())
-      fail("'" + std::string(text_) + "': " + std::string(what) + " is given twice; give it once");
+    if (given(what)) fail("'" + std::string(text_) + "': " + std::string(what) + " is given twice; give it once");
     seen_.push_back(what);
     if (aims) out.aim.best = static_cast<partition::objective>(objective - objective_names.begin());
     else if (word == "in_order") out.aim.in_order = true;
@@ -163,7 +169,7 @@ class request_reader {
       out.fps = number();
       out.aim.max_period = 1 / out.fps;
     } else if (name_ == "at_most_latency") out.aim.max_latency = number() * 1e-3;
-    else if (name_ == "memory_limit") out.memory = static_cast<std::int64_t>(number() * (1 << 20));
+    else if (name_ == "memory_limit") out.memory = static_cast<std::int64_t>(number(1e-6) * (1 << 20));
     else if (name_ == "input_at") out.aim.input_at = host();
     else if (name_ == "output_at") out.aim.output_at = host();
     else if (name_ == "fewest_devices") out.percent = number(0, 100);
