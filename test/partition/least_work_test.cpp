@@ -57,7 +57,7 @@ class moving : public test::mixing {
         default: {
           auto part = s;
           const int axis = 1 + below(2);
-          part[axis] = s[axis] / 2;
+          part[axis] = (s[axis] + 1) / 2;
           ops::slice some{.extents = part};
           some.starts[static_cast<std::size_t>(axis)] = below(2) ? s[axis] / 2 : 0;
           last = net.add(some, {last});
