@@ -148,14 +148,15 @@ class Searches(unittest.TestCase):
         self.assertEqual(self.figures("fewest_devices=0,whole_layers"), self.figures("throughput,whole_layers"))
 
     def test_compares_with_the_best_device_alone(self):
-        least = float(re.search(r"memory_limit=([\d.]+) \(", run("--search=memory_limit=1e-4").stderr)[1])
+        def least(stages):
+            return float(re.search(r"memory_limit=([\d.]+) \(", run("--search=memory_limit=1e-4" + stages).stderr)[1])
         for request, words in (
                 ("latency", r"This is the best device alone\."), ("energy", r"Its energy is [\d.]+ % lower than|This is the best device"),
                 ("peak_memory", r"Its memory is [\d.]+ % lower than the [\d.]+ KiB at most per rank of the best device alone \("),
-                (f"memory_limit={least * 1.01}", r"No device alone can hold the network: it would need [\d.]+ KiB\."),
+                ("memory_limit=LEAST", r"No device alone can hold the network: it would need [\d.]+ KiB\."),
                 (f"at_least_fps={self.figures('throughput,whole_layers')[0] * 0.99}", r"No device alone meets at_least_fps=[\d.]+; the best reaches [\d.e+]+ frames/s\.")):
             for stages in "", ",whole_layers":
-                self.assertRegex(predicted("--search=" + request + stages), "(?m)^// " + words)
+                self.assertRegex(predicted("--search=" + request.replace("LEAST", str(least(stages) * 1.01)) + stages), "(?m)^// " + words)
 
     def test_tells_limits_that_can_be_kept(self):
         both = f"at_least_fps={self.figures('throughput')[0] * 0.9}"  # what is quickest has fewer
@@ -301,13 +302,13 @@ class Searches(unittest.TestCase):
                 stopped += 1
         self.assertTrue(told <= 1 + stopped / 4, (told, stopped))  # the signal can come at the very end
 
-    def measured(self, request, script):
+    def measured(self, request, script, *options):
         """What --search prints, or its error, and the calls of a mpirun that this shell script stands in for."""
         with tempfile.TemporaryDirectory() as folder:
             calls, mpirun = pathlib.Path(folder, "calls"), pathlib.Path(folder, "mpi run")
             mpirun.write_text(f"#!/bin/sh\necho \"$@\" >> '{calls}'\nn=$(wc -l < '{calls}')\n{script}\n")
             mpirun.chmod(0o755)
-            done = run("--search=" + request, MPIRUN=f"'{mpirun}'", MPIRUN_OPTIONS="--map-by node")
+            done = run(*options, "--search=" + request, MPIRUN=f"'{mpirun}'", MPIRUN_OPTIONS="--map-by node")
             return done, calls.read_text().splitlines() if calls.exists() else []
 
     def test_runs_the_best_mappings_and_takes_the_best_measured(self):
@@ -324,9 +325,10 @@ class Searches(unittest.TestCase):
             self.assertTrue(os.path.samefile(program, APP))
         self.assertEqual(len(set(calls)), 4)
         self.assertIn("boom", done.stderr)
-        self.assertRegex(done.stdout, r"// +devices +predicted +measured\n// 1 +\d +[\d.]+ ms +5 ms\n// 2 +\d +[\d.]+ ms +3 ms\n"
-                                      r"// 3 +\d +[\d.]+ ms +exit status 7\n// 4 +\d +[\d.]+ ms +9 ms\n// Mapping 2 was the best one measured\. "
-                                      r"Rank correlation \(Spearman\) of predicted and measured: -?[01]\.\d\d\.\n")
+        kinds = "(whole layers|(rows|columns|grid|output_channels|input_channels)(, \\w+)*)"
+        self.assertRegex(done.stdout, r"// +computes by +devices +predicted +measured\n// 1 +%s +\d +[\d.]+ ms +5 ms\n// 2 +%s +\d +[\d.]+ ms +3 ms\n"
+                                      r"// 3 +%s +\d +[\d.]+ ms +exit status 7\n// 4 +%s +\d +[\d.]+ ms +9 ms\n// Mapping 2 was the best one measured\. "
+                                      r"Rank correlation \(Spearman\) of predicted and measured: -?[01]\.\d\d\.\n" % ((kinds,) * 4))
         # The mapping that is printed is the one that was the best.
         text = re.search(r"--mapping (.*) --random", calls[1])[1]
         self.assertEqual("".join(done.stdout.split("using deployment = ")[1].split(";")[0].splitlines()), text)
@@ -339,6 +341,10 @@ class Searches(unittest.TestCase):
         done, calls = self.measured("measured=2", answers)  # more frames a second are better
         self.assertRegex(done.stdout, r"// Mapping 1 was the best one measured\. Rank correlation \(Spearman\) of predicted and measured: [01]\.00\.\n")
         self.assertNotIn("--in-flight", calls[0])
+        self.assertNotIn("--weights", calls[0])
+        with tempfile.NamedTemporaryFile() as weights:
+            done, calls = self.measured("measured=1", answers, "--weights", weights.name)
+            self.assertIn(f"> --weights {weights.name} --random 1", calls[0])
         self.assertIn(" --warmup 12 --frames ", calls[0])  # as many as are in flight, and more
 
     def test_a_mapping_that_does_not_run_is_not_the_best(self):

@@ -25,14 +25,17 @@ struct cluster_model {
   /// What is predicted for the program's mapping, as text or as a JSON object.
   std::string (*plan)(const cluster_model&, const runtime::program&, bool json) = nullptr;
   assessment (*advise)(const cluster_model&, const runtime::program&, const report::seen_run&) = nullptr;
-  /// The best mapping for a request, as the command line has it. Throws runtime::usage_error.
-  std::string (*search)(const cluster_model&, const runtime::program&, std::string_view request) = nullptr;
+  /// The best mapping for a request, as the command line has it; measured=N runs others with this weights file, if it is not
+  /// empty. Throws runtime::usage_error.
+  std::string (*search)(const cluster_model&, const runtime::program&, std::string_view request,
+                        const std::string& weights) = nullptr;
 };
 
 /// The functions that cluster models refer to.
 DICE_API std::string predicted_text(const cluster_model& f, const runtime::program& p, bool json);
 DICE_API assessment advised(const cluster_model& f, const runtime::program& p, const report::seen_run& run);
-DICE_API std::string searched_text(const cluster_model& f, const runtime::program& p, std::string_view request);
+DICE_API std::string searched_text(const cluster_model& f, const runtime::program& p, std::string_view request,
+                                   const std::string& weights);
 
 }  // namespace dice::advice
 

@@ -304,7 +304,8 @@ inline constexpr const char* stopped_early = "--search: it was stopped before it
 }  // namespace detail
 
 /// cluster_model::search.
-[[gnu::cold]] DICE_API std::string searched_text(const cluster_model& f, const runtime::program& p, std::string_view text) {
+[[gnu::cold]] DICE_API std::string searched_text(const cluster_model& f, const runtime::program& p, std::string_view text,
+                                                 const std::string& weights) {
   auto r = detail::request_of_text(text, f.setting.cluster, p);
   if (r.wanted.aim.best == partition::objective::energy) detail::require_watts(f);
   const bool many = cost::problem_of(f.setting).devices.size() > partition::most_devices;
@@ -342,7 +343,7 @@ inline constexpr const char* stopped_early = "--search: it was stopped before it
   }
   detail::measured_search measured;
   if (r.measured > 0 && !found.stopped) {
-    measured = detail::measure(f, p, all, r, found);
+    measured = detail::measure(f, p, all, r, found, weights);
     if (!measured.all.empty()) {
       found.sections = measured.all[measured.best].is;
       found.expected = measured.all[measured.best].expected;

@@ -111,9 +111,10 @@ struct measured_frames {
   std::chrono::duration<double> most() const { return std::chrono::duration<double>(60 + 10 * (warmup + timed) * each); }
 };
 
-/// The command that runs a mapping on its hosts.
+/// The command that runs a mapping on its hosts, with this weights file, if it is not empty.
 [[gnu::cold]] inline std::string command_for(const cluster_model& f, const runtime::program& p, const mixes& all,
-                                             const measured_mix& m, const measured_frames& frames, bool one_frame) {
+                                             const measured_mix& m, const measured_frames& frames, bool one_frame,
+                                             const std::string& weights) {
   const auto& by = channels::usual_launcher();
   const auto written = all.written(m.is);
   const char* const other = std::getenv("MPIRUN");
@@ -135,8 +136,8 @@ struct measured_frames {
   return std::string(other && *other ? other : by.name) + " " + (options ? options : "") + " " + std::string(by.unbind) +
          " " + std::string(by.hosts) + " " + quoted(hosts) + " " + std::string(by.count) + " " +
          std::to_string(written.devices.size()) + " " + quoted(program) + " --mapping " + quoted(text) +
-         " --random 1 --warmup " + std::to_string(frames.warmup) + " --frames " + std::to_string(frames.timed) +
-         (one_frame ? " --in-flight 1" : "") + " --json /dev/stdout";
+         (weights.empty() ? "" : " --weights " + quoted(weights)) + " --random 1 --warmup " + std::to_string(frames.warmup) +
+         " --frames " + std::to_string(frames.timed) + (one_frame ? " --in-flight 1" : "") + " --json /dev/stdout";
 }
 
 /// Runs the best mappings that were found, and says how fast they were: a table, and which one was the best; the first,
@@ -151,7 +152,8 @@ struct measured_search {
   std::string failed;  ///< why none ran
 };
 [[gnu::cold]] inline measured_search measure(const cluster_model& f, const runtime::program& p, const mixes& known,
-                                             const search_request& r, const partition::mix_result& found) {
+                                             const search_request& r, const partition::mix_result& found,
+                                             const std::string& weights) {
   measured_search out;
   const auto objective = r.wanted.aim.best;
   for (const auto& [m, expected] : partition::worth_measuring(found, objective, r.measured))
@@ -159,7 +161,7 @@ struct measured_search {
   const bool one_frame = objective == partition::objective::latency;
   const auto predicted_for = [&](const measured_mix& m) { return one_frame ? m.expected.latency : m.expected.period; };
   const auto command = [&](const measured_mix& m) {
-    return command_for(f, p, known, m, {predicted_for(m), one_frame}, one_frame);
+    return command_for(f, p, known, m, {predicted_for(m), one_frame}, one_frame, weights);
   };
   const std::string by_hand = out.all.empty() ? "" : command(out.all[0]);
   {
@@ -181,14 +183,18 @@ struct measured_search {
     }
   }
   std::vector<double> predicted, measured;
-  std::vector<std::vector<std::string>> lines{{"", "devices", "predicted", "measured"}};
+  std::vector<std::vector<std::string>> lines{{"", "computes by", "devices", "predicted", "measured"}};
   const auto figure = [&](double value) {
     return one_frame ? text::number_text(value * 1e3, "%.4g ms") : text::number_text(1 / value, "%.4g frames/s");
   };
   for (std::size_t i = 0; i < out.all.size(); ++i) {
     const auto& m = out.all[i];
     const double expected = predicted_for(m);
-    lines.push_back({std::to_string(i + 1), std::to_string(known.written(m.is).devices.size()), figure(expected),
+    meta::array<cost::arrangement> used;
+    for (const auto& part : m.is) used.push_back(part.by);
+    const auto kinds = kinds_text(used);
+    lines.push_back({std::to_string(i + 1), kinds.empty() ? "whole layers" : kinds,
+                     std::to_string(known.written(m.is).devices.size()), figure(expected),
                      m.failed.empty() ? figure(m.value) : m.failed});
     if (!m.failed.empty()) continue;
     predicted.push_back(expected);

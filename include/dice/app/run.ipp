@@ -194,7 +194,7 @@ inline const channels::transport_info& transport_of(channels::transport wanted, 
     page = [&]() -> std::string {
       if (o.help) return help(p, argc > 0 ? argv[0] : "program");
       if (o.version) return version_text(p);
-      return o.plan != plan_form::none ? plan_as(p, f, o.plan) : f->search(*f, p, o.search);
+      return o.plan != plan_form::none ? plan_as(p, f, o.plan) : f->search(*f, p, o.search, o.weights);
     };
   if (usage.empty() && several && !page) {
     const auto remedy = "; start it without " + std::string(launch.by->started_by.name);
