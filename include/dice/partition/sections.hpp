@@ -89,6 +89,29 @@ template <class Network = cost::arranged_network<>> class section_search {
     return best() >= 0;
   }
 
+  /// In place of run(): the mapping in which all cut units that can be in arrangement `a` are, and others whole on its first
+  /// device, or on one that can have them. Returns whether it keeps to the limits, and has a smaller value than `known`.
+  constexpr bool run_pure(int a, double known) {
+    known_ = known;
+    const int devices = net_.devices().devices.size(), width = totals_.size();
+    int before = -1;
+    for (int k = 0; k < net_.devices().cut_units; ++k) {
+      int by = net_.possible(a, k) ? a : net_[a].devices[0];
+      for (int d = 0; d < devices && !net_.possible(by, k); ++d) by = d;
+      if (!net_.possible(by, k)) return false;
+      meta::array<double> now(width);
+      flows_.truncate(0);
+      if (before >= 0) {
+        for (int i = 0; i < width; ++i) now[i] = pool_[before * width + i];
+        net_.add_flows(labels_[before].arrangement, by, k, flows_);
+      }
+      extend(now, before, by, k, before < 0 ? 0 : labels_[before].used);
+      before = lists_[k * net_.size() + by];
+      if (before < 0) return false;
+    }
+    return true;
+  }
+
   /// The solutions found, the best one first; at most `count`.
   constexpr meta::array<arranged_solution> solutions(int count) const {
     meta::array<int> order;
