@@ -90,10 +90,28 @@ struct placed_rank {
   int on_host = -1;  ///< -1: on no host of the cluster
 };
 
-/// The part of processor `k` that `rank` uses: 0 … 1.
+/// The processor of the rank's host whose unit is the rank's, with the same cores; -1 if there is none, or several.
+constexpr int exact_processor(const platform::cluster_view& c, const placed_rank& rank) {
+  const auto& host = c.hosts[rank.on_host];
+  int found = -1;
+  for (int k = 0; k < host.processors; ++k) {
+    const auto& about = c.processors[host.first_processor + k];
+    const bool same = about.unit.what == rank.unit.what && about.unit.count == rank.unit.count &&
+                      about.unit.index == rank.unit.index &&
+                      std::equal(about.cores.begin(), about.cores.end(), rank.cores.begin(), rank.cores.end());
+    if (same && found >= 0) return -1;
+    if (same) found = host.first_processor + k;
+  }
+  return found;
+}
+
+/// The part of processor `k` that `rank` uses: 0 … 1. Of the processors of a board, a rank whose unit is that of one uses
+/// this one only.
 constexpr double share_of(const platform::cluster_view& c, std::size_t k, const placed_rank& rank) {
   const auto& host = c.hosts[rank.on_host];
   const auto& about = c.processors[k];
+  if (host.processors > 1)
+    if (const int exact = exact_processor(c, rank); exact >= 0) return static_cast<int>(k) == exact ? 1 : 0;
   const bool gpu = rank.unit.processor() == platform::processor::gpu;
   if (about.unit.processor() != rank.unit.processor()) return 0;
   if (gpu) return about.unit.index == rank.unit.index ? 1 : 0;
