@@ -115,6 +115,19 @@ TEST(best_mapping, leaves_inputs_and_outputs_to_their_hosts) {
                                mapping<dev<0, cores<0, 1, 2, 3>, on<"s">>, layers<range<at<0>, at<net::size - 1>>>>>);
 }
 
+/// Without a limit of the period, bounds of latency need no time that later devices have.
+TEST(sum_rest, is_a_constant_without_limits) {
+  constexpr double least = [] {
+    const auto p = cost::problem_of(cost::setting_of<net, two>);
+    const auto r = part::routes_of(p, false, part::max_routes, 2);
+    return part::detail::sum_rest(p, r, part::detail::transfers_of(p, r),
+                                  part::detail::bounds(p, {}, false).before(part::objective::latency), cost::infinity,
+                                  part::objective::latency, 0, cost::infinity)
+        .whole();
+  }();
+  EXPECT_DOUBLE_EQ(least, (predicted<net, best<dice::latency>, two>.latency));
+}
+
 TEST(find_best, uses_the_fewest_devices_that_are_good_enough) {
   using lab = cluster<host<"s", slow>, host<"q", quick>, host<"t", slow>, connection<gbytes_per_s<5>, us<0.1>>>;
   const auto& setting = cost::setting_of<net, lab>;

@@ -43,7 +43,8 @@ class sum_rest {
       const auto& node = r.nodes[v];
       const double share = shares[v] - (node.device < 0 ? 0 : p.kinds[p.devices[node.device].kind].share);
       int first = node.device < 0 ? 0 : 1;  // the first end after which later devices have enough time
-      while (first < p.cut_units && p.rest[first] > max_period * share * (1 + 1e-9)) ++first;
+      const double in_time = max_period < infinity ? max_period * share * (1 + 1e-9) : infinity;
+      while (first < p.cut_units && p.rest[first] > in_time) ++first;
       double* after = after_.data() + v * width_;
       for (int e = node.first_edge; e < node.last_edge; ++e) {
         const auto& edge = r.edges[e];
