@@ -224,6 +224,27 @@ class Searches(unittest.TestCase):
         self.assertGreater(float(re.search(r"in one of (\d+) ways", predicted("--search=effort=2"))[1]),
                            float(re.search(r"in one of (\d+) ways", text)[1]))
 
+    def test_whole_layers_have_the_figures_of_their_plan_where_connections_differ(self):
+        line = r"([\d.e+]+) frames/s, ([\d.e+-]+) ms"
+        alone = re.search(line, run("--plan", DISTANT="yes").stdout)
+        for request in "throughput", "latency", f"at_least_fps={float(alone[1]) * 0.9}":
+            found = run("--search=whole_layers," + request, DISTANT="yes").stdout
+            self.assertIn(", each whole on one of 4 devices.\n", found)
+            with tempfile.NamedTemporaryFile("w") as file:
+                file.write(found)
+                file.flush()
+                plan = run("--plan", "--mapping", file.name, DISTANT="yes").stdout
+            self.assertEqual(re.search(line, found)[0], re.search(line, plan)[0])
+            self.assertTrue(float(re.search(line, found)[1]) >= float(alone[1]) or request == "latency")
+            self.assertLessEqual(float(re.search(line, found)[2]), float(alone[2]) * (1 if request == "latency" else 1000))
+        # Three stages: no row of the plan has the time of a relayed tensor.
+        three = ('mapping<dev<0, cpu, on<"a">>, layers<to<relu2>>, dev<1, cpu, on<"b">>, layers<pool1>, dev<2, cpu, on<"c">>, '
+                 'layers<from<pool2>>>')
+        self.assertIn(" ms for messages ", run("--plan", "--mapping", three, DISTANT="yes").stdout)
+        done = run("--search=whole_layers,at_least_fps=1e12", DISTANT="yes")
+        most = re.search(r"the most possible is (at_least_fps=[\d.e+]+) ", done.stderr)[1]
+        self.assertEqual(run("--search=whole_layers," + most, DISTANT="yes").returncode, 0)
+
     def test_splits_only_as_it_may(self):
         for kind, word in (("rows", "rows<"), ("replicas", "replicas<"), ("output_channels", "output_channels<")):
             text = predicted(f"--search=throughput,kinds={kind}")

@@ -31,8 +31,10 @@ TEST(best_mapping, is_as_good_as_the_best_of_all_cuts) {
   const auto latency = [](const cost::prediction& p) { return p.latency; };
   const auto energy = [](const cost::prediction& p) { return p.energy; };
   EXPECT_DOUBLE_EQ((predicted<net, dice::best_mapping<net, two, whole_layers>, two>.period), best_of_all(period));
-  EXPECT_DOUBLE_EQ((predicted<net, dice::best_mapping<net, two, dice::latency, whole_layers>, two>.latency), best_of_all(latency));
-  EXPECT_DOUBLE_EQ((predicted<net, dice::best_mapping<net, two, dice::energy, whole_layers>, two>.energy), best_of_all(energy));
+  EXPECT_DOUBLE_EQ((predicted<net, dice::best_mapping<net, two, dice::latency, whole_layers>, two>.latency),
+                   best_of_all(latency));
+  EXPECT_DOUBLE_EQ((predicted<net, dice::best_mapping<net, two, dice::energy, whole_layers>, two>.energy),
+                   best_of_all(energy));
 }
 
 template <class... W> using best = dice::best_mapping<net, two, whole_layers, W...>;
@@ -113,6 +115,31 @@ TEST(best_mapping, leaves_inputs_and_outputs_to_their_hosts) {
                                        layers<range<at<1>, at<net::size - 1>>>>>);
   static_assert(std::is_same_v<best<dice::latency, input_at<"s">, output_at<"s">>,
                                mapping<dev<0, cores<0, 1, 2, 3>, on<"s">>, layers<range<at<0>, at<net::size - 1>>>>>);
+}
+
+/// Of the four hosts of this cluster, some pairs have a bad connection. A tensor of net is read by the next two stages.
+template <int Speed>
+using fast_board = board<"f", ram<1_GiB>, processor<cpu, gflops<8 * Speed>, gbytes_per_s<Speed>, watts<3, 1>>>;
+template <meta::fixed_string A, meta::fixed_string B> using bad = connection<between<A, B>, mbit_per_s<5>, us<200>>;
+using distant =
+    cluster<host<"a", fast_board<4>>, host<"b", fast_board<1>>, host<"c", fast_board<8>>, host<"d", fast_board<2>>,
+            connection<gbytes_per_s<10>, us<0.1>>, bad<"a", "c">, bad<"b", "c">, bad<"a", "d">>;
+template <class... W> constexpr auto among_distant = predicted<net, dice::best_mapping<net, distant, W...>, distant>;
+
+TEST(best_mapping, knows_over_which_connections_tensors_go) {
+  constexpr auto alone = predicted<net, mapping<dev<0, cpu, on<"c">>, layers<all>>, distant>;
+  static_assert(among_distant<throughput, whole_layers>.throughput >= alone.throughput);
+  static_assert(among_distant<throughput>.throughput >= alone.throughput);
+  static_assert(among_distant<dice::latency, whole_layers>.latency <= alone.latency);
+  static_assert(among_distant<dice::latency, whole_layers, at_least_fps<alone.throughput * 0.9>>.throughput >=
+                alone.throughput * 0.9);
+  static_assert(among_distant<at_least_fps<alone.throughput * 0.9>, kinds<rows>>.throughput >= alone.throughput * 0.9);
+  // Nothing is as fast as the search for relayed tensors counts.
+  const auto relayed = part::search(cost::problem_of(cost::setting_of<net, distant>), {}).best.expected;
+  EXPECT_GT(relayed.throughput, (among_distant<throughput, whole_layers>.throughput));
+  same_at_run_time<distant>();
+  same_at_run_time<distant, dice::latency, at_least_fps<alone.throughput * 0.9>>();
+  same_at_run_time<distant, fewest_devices<20>>();
 }
 
 /// Without a limit of the period, bounds of latency need no time that later devices have.
@@ -219,9 +246,8 @@ TEST(best_mapping, names_mistakes) {
                      none<error::limit_not_positive<meta::type_list<at_least_fps<0>>, remedy::give_limits_above_0>>>);
   using vast = memory_limit<8589934592_GiB>;
   static_assert(std::is_same_v<best<vast>, none<error::limit_too_large<vast, remedy::give_less_than_8_EiB>>>);
-  static_assert(std::is_same_v<
-                dice::best_mapping<net, profiled<of_another>>,
-                none<error::profile_of_another_network<of_another, net, remedy::profile_this_model_again>>>);
+  static_assert(std::is_same_v<dice::best_mapping<net, profiled<of_another>>,
+                               none<error::profile_of_another_network<of_another, net, remedy::profile_this_model_again>>>);
   static_assert(
       std::is_same_v<dice::best_mapping<net, profiled<incomplete>>,
                      none<error::profile_without_layer<incomplete, at<3>,

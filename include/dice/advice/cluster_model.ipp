@@ -15,6 +15,7 @@
 #include "dice/partition/catalogue.hpp"
 #include "dice/partition/find.hpp"
 #include "dice/partition/mix.hpp"
+#include "dice/partition/search_direct.hpp"
 #include "dice/text/print.hpp"
 
 #include <algorithm>
@@ -113,6 +114,8 @@ namespace detail {
 [[gnu::cold]] DICE_API std::string predicted_text(const cluster_model& f, const runtime::program& p, bool json) {
   if (!p.parts.empty()) return detail::parts_prediction_text(f, p, json);
   const auto problem = cost::problem_of(f.setting, p.plan, f.ranks);
+  if (partition::relays_matter(f.setting, problem))
+    return detail::parts_prediction_text(f, p, json);  // no stage is relayed to
   const auto stages = cost::stages_of(problem, p.plan);
   const auto expected = cost::simulate(f.setting, {.net = p.layers}, p.plan, f.ranks).expected;
   const auto host = [&](int rank) { return std::string(f.setting.cluster.hosts[f.ranks[rank].on_host].name); };
@@ -257,24 +260,6 @@ class stoppable {
                                "the power that it draws while it computes and while it waits, in W");
 }
 
-[[gnu::cold]] inline std::string searched_stages(const cluster_model& f, const runtime::program& p,
-                                                 const search_request& r) {
-  const auto problem = cost::problem_of(f.setting);
-  const auto found = [&] {
-    search_progress shown;
-    auto watched = r.wanted;
-    watched.aim.seen_by = &shown.seen_by();
-    return partition::find_best(f.setting, problem, watched, max_routes_at_run_time);
-  }();
-  if (found.too_many_kinds)
-    throw std::runtime_error(
-        "--search: there are too many kinds of hosts to try all orders; list the hosts in order, and add in_order");
-  if (found.empty()) throw std::runtime_error("--search: " + no_mapping_text(f.setting.cluster, r.wanted, found.why));
-  if (!r.json) return found_text(f, p, problem, r.wanted, found, "// ");
-  const auto m = written_stages(f, problem, found);
-  return found_json(p, r, m.values(), found.expected).json() + "\n";
-}
-
 inline constexpr const char* stopped_early = "--search: it was stopped before it found a mapping";
 
 /// Why no mix meets the request: the first limit that none meets together with those before it, in the order memory,
@@ -299,6 +284,32 @@ inline constexpr const char* stopped_early = "--search: it was stopped before it
   if (const auto smallest = found(partition::objective::peak_memory); !smallest.sections.empty())
     return {partition::obstacle::memory, static_cast<double>(partition::rounded_bytes(smallest.expected.memory))};
   return {partition::obstacle::constraints, 0};
+}
+
+/// What --search=whole_layers prints. Where relays matter, the stages are only a beginning for the search that rates plans.
+[[gnu::cold]] inline std::string searched_stages(const cluster_model& f, const runtime::program& p,
+                                                 const search_request& r) {
+  const auto problem = cost::problem_of(f.setting);
+  search_progress shown;
+  auto watched = mix_request_of(r);
+  watched.wanted.aim.seen_by = &shown.seen_by();
+  const auto found = partition::find_best(f.setting, watched.wanted, max_routes_at_run_time);
+  auto why = found.why;
+  if (p.tables && !r.wanted.aim.repeats && problem.devices.size() <= partition::most_devices &&
+      partition::relays_matter(f.setting, problem)) {
+    const mixes all(f, p);
+    watched.wanted.words = 0;
+    const auto mix = all.find(watched, partition::mix_of(found.stages));
+    if (!mix.sections.empty()) return r.json ? mix_json(f, p, all, r, mix, {}) : mix_text(f, p, all, r, mix, "// ");
+    if (found.empty()) why = why_no_mix(all, watched);
+  }
+  if (found.too_many_kinds)
+    throw std::runtime_error(
+        "--search: there are too many kinds of hosts to try all orders; list the hosts in order, and add in_order");
+  if (found.empty()) throw std::runtime_error("--search: " + no_mapping_text(f.setting.cluster, r.wanted, why));
+  if (!r.json) return found_text(f, p, problem, r.wanted, found, "// ");
+  const auto m = written_stages(f, problem, found);
+  return found_json(p, r, m.values(), found.expected).json() + "\n";
 }
 
 }  // namespace detail

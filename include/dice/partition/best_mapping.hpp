@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dice/cost/check.hpp"
+#include "dice/cost/predicted.hpp"
 #include "dice/cost/setting_of.hpp"
 #include "dice/meta/type_list.hpp"
 #include "dice/partition/error.hpp"
@@ -82,31 +83,54 @@ constexpr std::int64_t largest(std::span<const std::int64_t> of) {
   return out;
 }
 
-/// What is predicted for the best mapping of whole layers that was found.
+/// What is predicted for the plan of the best mapping of whole layers that was found.
 template <class Net, class Cluster, class Found> struct found_stages {
-  static constexpr prediction expected = Found::value.expected;
+  static constexpr prediction expected = planned_figures<Net, Cluster, Found>;
 };
+template <class Net, class Cluster, class Found> constexpr auto stages_or_void_of() {
+  if constexpr (Found::found) return std::type_identity<found_stages<Net, Cluster, Found>>{};
+  else return std::type_identity<void>{};
+}
 template <class Net, class Cluster, class Found>
-using stages_or_void = std::conditional_t<Found::found, found_stages<Net, Cluster, Found>, void>;
+using stages_or_void = typename decltype(stages_or_void_of<Net, Cluster, Found>())::type;
 
-/// The nearest limit of frames/s or latency that a mapping of whole layers can meet, or a mix, if that is nearer.
+/// The figures of the best mapping for a request, of whole layers or a mix; throughput 0: there is none.
+template <class Net, class Cluster, request Request, class... W> consteval prediction best_figures() {
+  using stages = stages_or_void<Net, Cluster, best_fit<Net, Cluster, Request>>;
+  using mix = typename with_mixes_of<Net, Cluster, Request, stages, W...>::type;
+  if constexpr (!std::is_void_v<mix>) return predicted<Net, mix, Cluster>;
+  else if constexpr (!std::is_void_v<stages>) return stages::expected;
+  else return {};
+}
+constexpr request aimed_at(request r, objective best, double max_period, std::int64_t memory) {
+  r.aim.best = best;
+  r.aim.max_period = max_period;
+  r.aim.max_latency = infinity;
+  r.memory = memory;
+  return r;
+}
+
+/// The nearest limit that a mapping of whole layers or a mix can meet, given what holds for whole layers: the first one that
+/// cannot be kept together with those before it, in the order memory, frames/s, latency.
 template <class Net, class Cluster, request Request, nearest Stages, class... W> consteval nearest nearest_limit() {
-  if constexpr (Request.whole || (Stages.what != obstacle::fps && Stages.what != obstacle::latency)) return Stages;
+  if constexpr (Request.whole ||
+                (Stages.what != obstacle::fps && Stages.what != obstacle::latency && Stages.what != obstacle::memory))
+    return Stages;
   else {
-    constexpr request relaxed = [] {
-      auto out = Request;
-      const bool fps = Stages.what == obstacle::fps;
-      out.aim.best = fps ? objective::throughput : objective::latency;
-      if (fps) out.aim.max_period = infinity;
-      out.aim.max_latency = infinity;
-      return out;
-    }();
-    using stages = stages_or_void<Net, Cluster, best_fit<Net, Cluster, relaxed>>;
-    using mix = typename with_mixes_of<Net, Cluster, relaxed, stages, W...>::type;
-    if constexpr (std::is_void_v<mix>) return Stages;
-    else {
-      constexpr const auto& expected = predicted<Net, mix, Cluster>;
-      return {Stages.what, Stages.what == obstacle::fps ? expected.throughput : expected.latency};
+    constexpr auto fastest =
+        best_figures<Net, Cluster, aimed_at(Request, objective::throughput, infinity, Request.memory), W...>();
+    if constexpr (fastest.throughput <= 0) {
+      constexpr auto least =
+          best_figures<Net, Cluster, aimed_at(Request, objective::peak_memory, infinity, no_limit), W...>();
+      if constexpr (least.throughput > 0) return {obstacle::memory, static_cast<double>(rounded_bytes(least.memory))};
+      else return Stages;
+    } else if constexpr (fastest.period > Request.aim.max_period) {
+      return {obstacle::fps, fastest.throughput};
+    } else {
+      constexpr auto quickest =
+          best_figures<Net, Cluster, aimed_at(Request, objective::latency, Request.aim.max_period, Request.memory), W...>();
+      if constexpr (quickest.latency > Request.aim.max_latency) return {obstacle::latency, quickest.latency};
+      else return Stages;
     }
   }
 }

@@ -8,7 +8,7 @@
 #include "dice/partition/find.hpp"
 #include "dice/partition/goal.hpp"
 #include "dice/partition/problem.hpp"
-#include "dice/partition/search.hpp"
+#include "dice/partition/search_direct.hpp"
 #include "dice/placement/dsl.hpp"
 #include "dice/platform/cluster.hpp"
 
@@ -40,7 +40,7 @@ template <int Layers> struct choice {
 template <class Net, class Cluster> constexpr auto choose(const goal& g, std::span<const std::int64_t> most) {
   problem p = problem_of(cost::setting_of<Net, Cluster>, g);
   set_limits(p, most);
-  const outcome found = search(p, g);
+  const outcome found = search_direct(cost::setting_of<Net, Cluster>, p, g);
   choice<Net::size> out;
   out.too_many_kinds = found.too_many_kinds;
   out.expected = found.best.expected;

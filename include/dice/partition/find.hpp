@@ -2,9 +2,11 @@
 #pragma once
 
 #include "dice/cost/setting.hpp"
+#include "dice/cost/simulate.hpp"
 #include "dice/partition/feasible.hpp"
 #include "dice/partition/objectives.hpp"
 #include "dice/partition/search.hpp"
+#include "dice/partition/search_direct.hpp"
 #include "dice/placement/assign.hpp"
 #include "dice/schedule/build.hpp"
 
@@ -19,8 +21,8 @@ namespace dice::partition {
 /// The best mapping, or why there is none.
 struct search_result {
   meta::array<stage> stages;  ///< in order, on devices of the problem
-  prediction expected{};      ///< memory is the plan's own figure
-  prediction counted{};       ///< memory is the figure that the search counts
+  prediction expected{};      ///< the plan's own figures, or if costs were changed, only its memory
+  prediction counted{};       ///< the same, but memory as the search counts it
   cost::stage_ranks ranks;
   int rounds = 0;               ///< searches until the plan kept within the limits
   bool too_many_kinds = false;  ///< of hosts, for a search in any order
@@ -56,10 +58,10 @@ struct planned_memory {
   meta::array<rank_memory> ranks;
   std::int64_t most = 0;
 };
-constexpr planned_memory planned_memory_of(const cost::setting& s, const problem& p, const meta::array<stage>& stages,
-                                           const cost::stage_ranks& a) {
+constexpr planned_memory planned_memory_of(const problem& p, const meta::array<stage>& stages, const cost::stage_ranks& a,
+                                           const schedule::built_plan& plan) {
   planned_memory out;
-  for (const auto& r : plan_of(s, p, a).ranks) {
+  for (const auto& r : plan.ranks) {
     const int device = a.devices[r.rank];
     out.ranks.push_back({p.devices[device].processor, memory_of(p, stages, device), r.peak_bytes});
     out.most = std::max(out.most, r.peak_bytes);
@@ -67,25 +69,56 @@ constexpr planned_memory planned_memory_of(const cost::setting& s, const problem
   return out;
 }
 
-/// The best mapping of p, the problem of setting s, whose plan keeps to `limits`, bytes by processor; if there is none, does
-/// not say why.
+constexpr planned_memory planned_memory_of(const cost::setting& s, const problem& p, const meta::array<stage>& stages,
+                                           const cost::stage_ranks& a) {
+  return planned_memory_of(p, stages, a, plan_of(s, p, a));
+}
+
+/// The figures of the plan of mapping `a`, as cost::simulate has them.
+constexpr prediction simulated_of(const cost::setting& s, const problem& p, const cost::stage_ranks& a,
+                                  const schedule::built_plan& plan) {
+  meta::array<cost::placed_rank> ranks;
+  for (const int d : a.devices) {
+    const auto& on = s.cluster.processors[static_cast<std::size_t>(p.devices[d].processor)];
+    ranks.push_back({on.unit, on.cores, p.devices[d].host});
+  }
+  return cost::simulate(s, {.net = s.net}, plan.view(), span_of(ranks)).expected;
+}
+
+/// Tightens the limits of `counted`, the search's goal, by as much as a mapping with figures `of` exceeds those of g.
+/// Returns false if it keeps to them.
+constexpr bool tighten(goal& counted, const goal& g, const prediction& of) {
+  if (keeps(of, g)) return false;
+  constexpr double less = 1 - 1e-9;
+  if (of.period > g.max_period) counted.max_period *= less * g.max_period / of.period;
+  if (of.latency > g.max_latency) counted.max_latency *= less * g.max_latency / of.latency;
+  return true;
+}
+
+/// The best mapping of p, the problem of setting s, whose plan keeps to `limits`, bytes by processor, and, if p's costs are
+/// those of s (`stated`), to the limits of g; if there is none, does not say why.
 constexpr search_result find_within(const cost::setting& s, problem p, const goal& g,
-                                    const meta::array<std::int64_t>& limits, int most) {
+                                    const meta::array<std::int64_t>& limits, int most, bool stated) {
   search_result out;
   auto counted = limits;
+  goal aim = g;
   const auto take = [&](const solution& found) {
     out.ranks = assign(p, found.stages);
-    const auto memory = planned_memory_of(s, p, found.stages, out.ranks);
+    const auto plan = plan_of(s, p, out.ranks);
+    const auto memory = planned_memory_of(p, found.stages, out.ranks, plan);
     const std::span<std::int64_t> changed(counted.data(), static_cast<std::size_t>(counted.size()));
     if (tighten(changed, span_of(limits), s.cluster, g, memory.ranks)) return false;
+    const auto figures = stated ? simulated_of(s, p, out.ranks, plan) : found.expected;
+    if (tighten(aim, g, figures)) return false;
     out.stages = found.stages;
-    out.expected = out.counted = found.expected;
+    out.expected = out.counted = figures;
+    out.counted.memory = found.expected.memory;
     out.expected.memory = memory.most;
     return true;
   };
   while (out.rounds++ < max_rounds) {
     set_limits(p, span_of(counted));
-    const outcome found = search(p, g, most);
+    const outcome found = search_direct(s, p, aim, most);
     out.too_many_kinds = found.too_many_kinds;
     if (!found.best.empty()) {
       if (take(found.best)) return out;
@@ -93,25 +126,35 @@ constexpr search_result find_within(const cost::setting& s, problem p, const goa
     }
     if (found.too_many_kinds || out.rounds > 1) break;
     const auto missing = missing_memory(p, g, most);
-    if (missing == 0) return out;
+    if (missing == 0) break;
     for (auto& bytes : counted) bytes = std::max(bytes, missing);  // plans may take less than the search counts
   }
   if (out.too_many_kinds) return out;
-  goal smallest = g;  // better than nothing
-  smallest.best = objective::peak_memory;
-  set_limits(p, span_of(limits_of(s.cluster)));
-  if (const auto found = search(p, smallest, most).best; !found.empty()) take(found);
+  counted = limits;
+  for (const auto best : {objective::latency, objective::throughput, objective::peak_memory}) {  // better than nothing
+    goal nearest = g;
+    nearest.best = best;
+    if (best == objective::peak_memory) {
+      set_limits(p, span_of(limits_of(s.cluster)));
+    } else {  // plans may be better than the search counts
+      double& limit = best == objective::latency ? nearest.max_latency : nearest.max_period;
+      if (limit == infinity) continue;
+      limit = infinity;
+      set_limits(p, span_of(limits));
+    }
+    if (const auto found = search_direct(s, p, nearest, most).best; !found.empty() && take(found)) return out;
+  }
   return out;
 }
 
 /// The mapping with the fewest devices that is good enough compared with `best`, found by bisection.
 constexpr search_result fewest(const cost::setting& s, const problem& p, const request& r,
-                               const meta::array<std::int64_t>& limits, int most, search_result best) {
+                               const meta::array<std::int64_t>& limits, int most, bool stated, search_result best) {
   const prediction wanted = best.counted;
   goal g = r.aim;
   for (int few = 0; best.ranks.devices.size() - few > 1;) {
     g.max_devices = (few + best.ranks.devices.size()) / 2;
-    const search_result found = find_within(s, p, g, limits, most);
+    const search_result found = find_within(s, p, g, limits, most, stated);
     if (!found.empty() && good_enough(r, found.counted, wanted)) best = found;
     else few = g.max_devices;
   }
@@ -139,17 +182,17 @@ constexpr std::int64_t enough_memory(const cost::setting& s, problem p, goal g, 
 
 /// Why no mapping of p, the problem of setting s with its ends tied, has a plan that keeps to the limits of the request: the
 /// first limit that cannot be kept together with those before it, in the order memory, frames/s, latency.
-constexpr nearest why_none(const cost::setting& s, problem p, const request& r, int most = max_routes) {
+constexpr nearest why_none(const cost::setting& s, problem p, const request& r, int most = max_routes, bool stated = true) {
   const auto limits = detail::limits_of(s.cluster, r.memory);
   goal g = r.aim;
   g.best = objective::throughput;
   g.max_period = g.max_latency = infinity;
-  const search_result fastest = detail::find_within(s, p, g, limits, most);
+  const search_result fastest = detail::find_within(s, p, g, limits, most, stated);
   if (!fastest.empty()) {
     if (fastest.expected.period > r.aim.max_period) return {obstacle::fps, fastest.expected.throughput};
     g.best = objective::latency;
     g.max_period = r.aim.max_period;
-    const search_result quickest = detail::find_within(s, p, g, limits, most);
+    const search_result quickest = detail::find_within(s, p, g, limits, most, stated);
     if (!quickest.empty()) {
       if (quickest.expected.latency > r.aim.max_latency) return {obstacle::latency, quickest.expected.latency};
       g.max_latency = r.aim.max_latency;
@@ -168,18 +211,20 @@ constexpr nearest why_none(const cost::setting& s, problem p, const request& r, 
   return {bytes > 0 ? obstacle::memory : obstacle::constraints, static_cast<double>(bytes)};
 }
 
-/// The mapping that best_mapping would find for p, the problem of setting s, whose costs may have been changed since. Its
-/// plan keeps within the limits of the request. Gives up beyond `most` routes.
-constexpr search_result find_best(const cost::setting& s, problem p, const request& r, int most = max_routes) {
+/// The mapping that best_mapping would find for p, the problem of setting s. Its plan keeps within the memory limits of the
+/// request, and within all limits if p has the costs of s (`stated`); else its figures are those of p. Gives up beyond
+/// `most` routes.
+constexpr search_result find_best(const cost::setting& s, problem p, const request& r, int most = max_routes,
+                                  bool stated = false) {
   tie_ends(p, s, r.aim);
   const auto limits = detail::limits_of(s.cluster, r.memory);
-  search_result out = detail::find_within(s, p, r.aim, limits, most);
-  if (out.empty() && !out.too_many_kinds) out.why = why_none(s, p, r, most);
-  else if (!out.empty() && r.percent >= 0) out = detail::fewest(s, p, r, limits, most, out);
+  search_result out = detail::find_within(s, p, r.aim, limits, most, stated);
+  if (out.empty() && !out.too_many_kinds) out.why = why_none(s, p, r, most, stated);
+  else if (!out.empty() && r.percent >= 0) out = detail::fewest(s, p, r, limits, most, stated, out);
   return out;
 }
 constexpr search_result find_best(const cost::setting& s, const request& r, int most = max_routes) {
-  return find_best(s, problem_of(s), r, most);
+  return find_best(s, problem_of(s), r, most, true);
 }
 
 }  // namespace dice::partition

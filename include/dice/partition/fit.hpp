@@ -1,6 +1,7 @@
 // The search at compile time, repeated until the plan of what it finds keeps within its limits.
 #pragma once
 
+#include "dice/cost/predicted.hpp"
 #include "dice/cost/setting_of.hpp"
 #include "dice/meta/array.hpp"
 #include "dice/partition/choice.hpp"
@@ -48,6 +49,21 @@ template <class Net, class Cluster, request Request, auto Limits, class Found> c
   return out;
 }
 
+/// The figures of the plan of what was found.
+template <class Net, class Cluster, class Found>
+inline constexpr prediction planned_figures = predicted<Net, typename written<Net, Cluster, Found>::type, Cluster>;
+
+constexpr bool same_limits(const request& a, const request& b) {
+  return a.aim.max_period == b.aim.max_period && a.aim.max_latency == b.aim.max_latency;
+}
+
+/// A request for the mapping that is farthest within one of the limits: latency's (if `latency`) or that of frames/s.
+constexpr request nearest_request(request r, bool latency) {
+  r.aim.best = latency ? objective::latency : objective::throughput;
+  (latency ? r.aim.max_latency : r.aim.max_period) = infinity;
+  return r;
+}
+
 /// No answer.
 struct none {
   static constexpr choice<1> value{};
@@ -62,6 +78,22 @@ inline constexpr std::int64_t missing = [] {
   return missing_memory(p, Request.aim);
 }();
 
+/// The limits of Searched's goal, tightened by as much as the plan of Found exceeds those of Request; Searched itself if it
+/// keeps to them.
+template <class Net, class Cluster, request Request, request Searched, class Found> consteval request nearer() {
+  request out = Searched;
+  if constexpr (Request.aim.max_period < infinity || Request.aim.max_latency < infinity)
+    tighten(out.aim, Request.aim, planned_figures<Net, Cluster, Found>);
+  return out;
+}
+
+/// Whether the plan of what was found keeps to all limits of Request.
+template <class Net, class Cluster, request Request, auto Limits, class Found> consteval bool keeps_all() {
+  if constexpr (!Found::found) return false;
+  else if constexpr (tighter<Net, Cluster, Request, Limits, Found>() != Limits) return false;
+  else return same_limits(nearer<Net, Cluster, Request, Request, Found>(), Request);
+}
+
 /// The mapping with least memory, as the search counts, if its plan keeps within the limits of the request.
 template <class Net, class Cluster, request Request> constexpr auto fit_smallest() {
   constexpr request smallest = [] {
@@ -71,28 +103,48 @@ template <class Net, class Cluster, request Request> constexpr auto fit_smallest
   }();
   constexpr auto ram = rank_limits<Net, Cluster>;
   using here = searched<Net, Cluster, smallest, ram>;
-  if constexpr (!here::found) return here{};
-  else if constexpr (tighter<Net, Cluster, Request, ram, here>() == ram) return here{};
+  if constexpr (!here::found || keeps_all<Net, Cluster, Request, ram, here>()) return here{};
   else return none{};
 }
 
+/// The first of these that keeps to all limits: the mapping with the shortest latency, if that is limited, and the one with
+/// the most frames/s, because plans may be better than the search counts; and the one with least memory.
+template <class Net, class Cluster, request Request, bool Latency = true> constexpr auto fit_nearest() {
+  constexpr bool limited = (Latency ? Request.aim.max_latency : Request.aim.max_period) < infinity;
+  if constexpr (limited) {
+    constexpr auto limits = rank_limits<Net, Cluster, Request.memory>;
+    using here = searched<Net, Cluster, nearest_request(Request, Latency), limits>;
+    if constexpr (keeps_all<Net, Cluster, Request, limits, here>()) return here{};
+    else if constexpr (Latency) return fit_nearest<Net, Cluster, Request, false>();
+    else return fit_smallest<Net, Cluster, Request>();
+  } else if constexpr (Latency) {
+    return fit_nearest<Net, Cluster, Request, false>();
+  } else {
+    return fit_smallest<Net, Cluster, Request>();
+  }
+}
+
 /// Searches until the plan of the mapping keeps within the request's limits, each time with limits tightened by as much as
-/// the plan exceeded them. If the first search finds nothing, the next one has looser limits, since the search counts a
-/// little more than plans need. find_within does the same at run time.
-template <class Net, class Cluster, request Request, auto Limits, int Round = 0,
-          class Here = searched<Net, Cluster, Request, Limits>>
+/// the plan exceeded them. If the first search finds nothing, the next one has looser limits of memory, since the search
+/// counts a little more than plans need. find_within does the same at run time.
+template <class Net, class Cluster, request Request, auto Limits, request Searched = Request, int Round = 0,
+          class Here = searched<Net, Cluster, Searched, Limits>>
 constexpr auto fit() {
-  if constexpr (Round == max_rounds) return fit_smallest<Net, Cluster, Request>();
+  if constexpr (Round == max_rounds) return fit_nearest<Net, Cluster, Request>();
   else if constexpr (Here::found) {
     constexpr auto less = tighter<Net, Cluster, Request, Limits, Here>();
-    if constexpr (less == Limits) return Here{};
-    else return fit<Net, Cluster, Request, less, Round + 1>();
+    if constexpr (less != Limits) return fit<Net, Cluster, Request, less, Searched, Round + 1>();
+    else {
+      constexpr request near = nearer<Net, Cluster, Request, Searched, Here>();
+      if constexpr (same_limits(near, Searched)) return Here{};
+      else return fit<Net, Cluster, Request, Limits, near, Round + 1>();
+    }
   } else if constexpr (Here::value.too_many_kinds) {
     return Here{};
   } else if constexpr (Round > 0) {
-    return fit_smallest<Net, Cluster, Request>();
+    return fit_nearest<Net, Cluster, Request>();
   } else if constexpr (missing<Net, Cluster, Request, Limits> == 0) {
-    return Here{};
+    return fit_nearest<Net, Cluster, Request>();
   } else {
     constexpr auto more = [] {
       const std::int64_t least = missing<Net, Cluster, Request, Limits>;
@@ -100,12 +152,20 @@ constexpr auto fit() {
       for (auto& limit : out) limit = std::max(limit, least);
       return out;
     }();
-    return fit<Net, Cluster, Request, more, 1>();
+    return fit<Net, Cluster, Request, more, Searched, 1>();
   }
 }
 
 template <class Net, class Cluster, request Request>
 using best_fit = decltype(fit<Net, Cluster, Request, rank_limits<Net, Cluster, Request.memory>>());
+
+/// The figures of the plan of what was found, but memory as the search counts it.
+template <class Net, class Cluster, class Found>
+inline constexpr prediction counted_figures = [] {
+  prediction out = planned_figures<Net, Cluster, Found>;
+  out.memory = Found::value.expected.memory;
+  return out;
+}();
 
 /// The mapping with the fewest devices that is good enough beside Best, found by bisection: with Few devices there is none,
 /// and Here is the best one known.
@@ -118,8 +178,11 @@ template <class Net, class Cluster, request Request, class Best, int Few, class 
       return out;
     }();
     using found = best_fit<Net, Cluster, fewer>;
-    if constexpr (found::found && good_enough(Request, found::value.expected, Best::value.expected))
-      return fewest<Net, Cluster, Request, Best, Few, found>();
+    constexpr bool enough = [] {
+      if constexpr (!found::found) return false;
+      else return good_enough(Request, counted_figures<Net, Cluster, found>, counted_figures<Net, Cluster, Best>);
+    }();
+    if constexpr (enough) return fewest<Net, Cluster, Request, Best, Few, found>();
     else return fewest<Net, Cluster, Request, Best, fewer.aim.max_devices, Here>();
   }
 }

@@ -76,16 +76,20 @@ template <int Layers> struct mixed_choice {
   std::array<int, max_stages> processor{};  ///< by rank
   int count = 0, rank_count = 0;
   double value = infinity;  ///< of the objective, as the search counts
+  std::int64_t memory = 0;  ///< bytes of the device that needs most, as the search counts
 };
 
-/// The best mix for `r` whose value is less than `known`; none if the search finds stages of whole layers only.
-template <class Net, class Cluster> constexpr auto choose_mix(const request& r, double known, meta::view<char> whole_only) {
+/// The best mix for `r` whose value is less than `known`, each device having at least `room` bytes, whatever r says; none if
+/// the search finds stages of whole layers only.
+template <class Net, class Cluster>
+constexpr auto choose_mix(const request& r, double known, std::int64_t room, meta::view<char> whole_only) {
   mixed_choice<Net::size> out;
   const auto& s = cost::setting_of<Net, Cluster>;
   const meta::view<graph::any_operator> operators{schedule::detail::operators_of<Net>.data(), Net::size};
   problem p = cost::problem_of(s);
   if (p.devices.size() > most_devices_when_compiled) return out;
-  const auto limits = limits_of(s.cluster, r.memory);
+  auto limits = limits_of(s.cluster, r.memory);
+  for (auto& bytes : limits) bytes = std::max(bytes, room);
   for (auto& d : p.devices) d.memory_limit = limits[d.processor];
   const goal& g = r.aim;
   const bool frames = g.best != objective::latency || g.max_period < infinity, energy = g.best == objective::energy;
@@ -147,6 +151,7 @@ template <class Net, class Cluster> constexpr auto choose_mix(const request& r, 
   std::copy(m.shares.begin(), m.shares.end(), out.shares.begin());
   for (const int d : written.devices) out.processor[static_cast<std::size_t>(out.rank_count++)] = p.devices[d].processor;
   out.value = value_of(g.best, found.expected);
+  out.memory = found.expected.memory;
   return out;
 }
 
@@ -224,10 +229,10 @@ template <class Net, class Cluster, class Choice> struct written_mix {
   using type = decltype(join(std::make_integer_sequence<int, all.count>{}));
 };
 
-/// The mix found for a request, if its value is less than Known.
-template <class Net, class Cluster, request Request, auto Known, class... W> struct searched_mix {
+/// The mix found for a request, if its value is less than Known, each device having at least Room bytes.
+template <class Net, class Cluster, request Request, auto Known, std::int64_t Room, class... W> struct searched_mix {
   static constexpr auto kept = kept_whole<Net, W...>();
-  static constexpr auto value = choose_mix<Net, Cluster>(Request, Known.value, {kept.data(), kept.size()});
+  static constexpr auto value = choose_mix<Net, Cluster>(Request, Known.value, Room, {kept.data(), kept.size()});
 };
 
 /// A value of an objective as a template argument.
@@ -249,25 +254,27 @@ template <class Net, class Cluster, request Request, class Map, class Found> con
   return true;
 }
 
+/// Whether a mapping may need more memory than devices may have.
+template <class Net, class Cluster, std::int64_t Most>
+inline constexpr bool memory_is_short = may_exceed(cost::problem_of(cost::setting_of<Net, Cluster>),
+                                                   rank_limits<Net, Cluster, Most>);
+
 /// A mix has to be better than stages by this part: that much is lost in the errors of predictions.
 inline constexpr double least_gain = 0.03;
 
-/// A request for the mapping that is farthest within one of the limits: latency's (if `latency`) or that of frames/s.
-constexpr request nearest_request(request r, bool latency) {
-  r.aim.best = latency ? objective::latency : objective::throughput;
-  (latency ? r.aim.max_latency : r.aim.max_period) = infinity;
-  return r;
-}
-
 /// The mapping for a request: a mix if it is better than Stages, the best mapping of whole layers (void: there is none).
-/// Else void. Where nothing is known that keeps to the limits, what is farthest within one of them counts, too.
+/// Else void. Where nothing is known that keeps to the limits, what is farthest within one of them counts, too, and what
+/// the search believes to need too much memory: it counts more than plans need.
 template <class Net, class Cluster, request Request, class Stages, class... W> struct with_mixes_of {
   static constexpr double stages = [] {
     if constexpr (std::is_void_v<Stages>) return infinity;
     else return value_of(Request.aim.best, Stages::expected);
   }();
-  template <request Searched> static constexpr auto found_as() {
-    using found = searched_mix<Net, Cluster, Searched, known_value{stages * (1 - least_gain)}, W...>;
+  template <request Searched, std::int64_t Room>
+  using found_for = searched_mix<Net, Cluster, Searched, known_value{stages * (1 - least_gain)}, Room, W...>;
+
+  template <request Searched, std::int64_t Room> static constexpr auto found_as() {
+    using found = found_for<Searched, Room>;
     if constexpr (found::value.count == 0) return std::type_identity<void>{};
     else {
       using map = typename written_mix<Net, Cluster, found>::type;
@@ -277,19 +284,38 @@ template <class Net, class Cluster, request Request, class Stages, class... W> s
       else return std::type_identity<void>{};
     }
   }
-  template <request Searched, request... Next> static constexpr auto first_of() {
-    using here = decltype(found_as<Searched>());
+  template <std::int64_t Room, request Searched, request... Next> static constexpr auto first_of() {
+    using here = decltype(found_as<Searched, Room>());
     if constexpr (!std::is_void_v<typename here::type> || sizeof...(Next) == 0) return here{};
-    else return first_of<Next...>();
+    else return first_of<Room, Next...>();
   }
-  static constexpr auto answer() {
+  template <std::int64_t Room> static constexpr auto in_room() {
     constexpr auto& aim = Request.aim;
     constexpr bool latency = aim.max_latency < infinity && aim.best != objective::latency,
                    fps = aim.max_period < infinity && aim.best != objective::throughput;
-    if constexpr (stages < infinity || !(latency || fps)) return found_as<Request>();
+    if constexpr (stages < infinity || !(latency || fps)) return found_as<Request, Room>();
     else if constexpr (latency && fps)
-      return first_of<Request, nearest_request(Request, true), nearest_request(Request, false)>();
-    else return first_of<Request, nearest_request(Request, latency)>();
+      return first_of<Room, Request, nearest_request(Request, true), nearest_request(Request, false)>();
+    else return first_of<Room, Request, nearest_request(Request, latency)>();
+  }
+  /// The request for the mix with least memory, within the boards' memory.
+  static constexpr request smallest = [] {
+    request out = Request;
+    out.aim.best = objective::peak_memory;
+    out.aim.max_period = out.aim.max_latency = infinity;
+    out.memory = no_limit;
+    return out;
+  }();
+  static constexpr auto answer() {
+    using first = decltype(in_room<0>());
+    if constexpr (!std::is_void_v<typename first::type> || stages < infinity) return first{};
+    else if constexpr (!memory_is_short<Net, Cluster, Request.memory>) return first{};
+    else {
+      constexpr std::int64_t counted = found_for<smallest, 0>::value.memory;
+      using second = decltype(in_room<counted>());
+      if constexpr (counted == 0 || !std::is_void_v<typename second::type>) return second{};
+      else return found_as<smallest, 0>();
+    }
   }
   using type = typename decltype(answer())::type;
 };
