@@ -1,4 +1,4 @@
-// best_mapping of a network most of whose memory is weights: splits need less of it than stages.
+// best_mapping of a network most of whose memory is weights, on a few hosts.
 #include "dice/partition/partition.hpp"
 #include "digits.hpp"
 
@@ -28,6 +28,14 @@ TEST(best_mapping, finds_a_mix_that_fits_where_no_stages_do) {
   static_assert(least < figures<peak_memory, whole_layers>.memory);
   static_assert(figures<dice::latency, memory_limit<least>>.memory <= least);
   static_assert(figures<throughput, memory_limit<least>>.memory <= least);
+}
+
+TEST(best_mapping, is_no_worse_than_whole_frames_in_turn) {
+  using quick = board<"quick", ram<1_GiB>, processor<threads<1>, gflops<2>, gbytes_per_s<1>>>;
+  using three = cluster<host<"a", some>, host<"b", quick>, host<"c", some>, connection<gbytes_per_s<0.5>, us<1>>>;
+  constexpr auto all = predicted<net, best_mapping<net, three>, three>,
+                 in_turn = predicted<net, best_mapping<net, three, kinds<replicas>>, three>;
+  static_assert(all.throughput > in_turn.throughput * 0.99);
 }
 
 TEST(best_mapping, names_the_least_memory_of_all_mixes) {

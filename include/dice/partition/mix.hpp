@@ -447,7 +447,7 @@ namespace detail {
   auto limits = limits_of(s.cluster, r.wanted.memory);
   if (r.any_memory)
     for (auto& bytes : limits) bytes = no_limit;
-  return mix_of(find_within(s, p, r.wanted.aim, limits, max_routes).stages);
+  return mix_of(find_within(s, p, r.wanted.aim, limits, max_routes, true).stages);
 }
 
 }  // namespace detail

@@ -103,6 +103,13 @@ constexpr auto choose_mix(const request& r, double known, std::int64_t room, met
                      .memory = g.best == objective::peak_memory || may_exceed(p, span_of(limits))};
   const auto bound = bound_of(net, 4);
   arranged_solution found;
+  const auto borders_of_all = spread_borders(p, Net::size);
+  for (int a = p.devices.size(); a < all.size() && !g.in_order; ++a) {
+    section_search search(net, s, g, what, 1, borders_of_all, {});
+    if (!search.run_pure(a, known)) continue;
+    found = search.solutions(1)[0];
+    known = value_of(g.best, found.expected);
+  }
   for (const int most : {5, most_borders}) {  // the first finds a value that rules much out
     const auto borders = spread_borders(p, most);
     section_search search(net, s, g, what, 1, borders, {});
