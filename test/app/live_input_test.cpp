@@ -69,11 +69,11 @@ TEST(live_input, takes_a_frame_that_comes_in_parts) {
 TEST(byte_stream, is_late_also_while_bytes_come) {
   app::byte_stream in({app::stream_origin::kinds::command, "yes", {}});
   in.open();
-  std::vector<char> frame(1 << 22);  // more than a pipe holds
+  std::vector<char> bytes(1 << 22);  // more than a pipe holds
   std::size_t at = 0;
-  const auto how = in.read(frame.data(), frame.size(), at, meta::now(), [] { return false; });
+  const auto how = in.read(bytes.data(), bytes.size(), at, meta::now(), [] { return false; });
   EXPECT_EQ(how, app::byte_stream::outcome::late);
-  EXPECT_LT(at, frame.size());
+  EXPECT_LT(at, bytes.size());
 }
 
 /// Whoever writes to a pipe hears that nobody reads any more.

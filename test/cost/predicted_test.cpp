@@ -139,8 +139,8 @@ TEST(predicted, gives_a_processors_unit_its_own_rates) {
   using both =
       board<"both", ram<1_GiB>, processor<threads<4>, gflops<4>, gbytes_per_s<1>>,
             processor<threads<2>, gflops<8>, gbytes_per_s<2>>, processor<cores<0, 1>, gflops<2>, gbytes_per_s<0.5>>>;
-  using lab = cluster<host<"b", both>>;
-  const auto of = []<class Unit>(Unit) { return predicted<net, mapping<dev<0, Unit>, layers<all>>, lab>.latency; };
+  using one = cluster<host<"b", both>>;
+  const auto of = []<class Unit>(Unit) { return predicted<net, mapping<dev<0, Unit>, layers<all>>, one>.latency; };
   const double four = of(threads<4>{});
   EXPECT_DOUBLE_EQ(of(threads<2>{}), four / 2);
   EXPECT_DOUBLE_EQ((of(cores<0, 1>{})), four * 2);
@@ -148,7 +148,7 @@ TEST(predicted, gives_a_processors_unit_its_own_rates) {
                    (predicted<net, mapping<dev<0, cpu>, layers<all>>,
                               cluster<host<"b", board<"b", ram<1_GiB>, processor<threads<4>, gflops<4>, gbytes_per_s<1>>>>>>
                         .latency));
-  static_assert(std::is_same_v<best_mapping<net, lab, dice::latency, whole_layers>,
+  static_assert(std::is_same_v<best_mapping<net, one, dice::latency, whole_layers>,
                                mapping<dev<0, threads<2>, on<"b">>, layers<range<at<0>, at<net::size - 1>>>>>);
 }
 

@@ -46,6 +46,15 @@ TEST(ClusterHeader, NearlyEqualConnectionsAreOne) {
   EXPECT_NE(text.find("// b – c has 95 Mbit/s there and 18.7 Mbit/s back"), std::string::npos) << text;
 }
 
+/// Which of nearly equal connections comes first makes no difference.
+TEST(ClusterHeader, ConnectionsAreLikeMostOthers) {
+  const cluster_facts cluster{
+      {pi("a"), pi("b"), pi("c")}, {{0, 1, 369, 825, 825, ""}, {0, 2, 292, 825, 825, ""}, {1, 2, 283, 826, 826, ""}}, ""};
+  const auto text = cluster_header(cluster);
+  EXPECT_NE(text.find("dice::connection<dice::mbit_per_s<825>, dice::us<292>>>;"), std::string::npos) << text;
+  EXPECT_EQ(text.find("between"), std::string::npos) << text;
+}
+
 TEST(Check, SaysWhichProgramsAHostHas) {
   auto h = pi("a");
   h.has_rsync = true;

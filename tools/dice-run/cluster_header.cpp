@@ -161,16 +161,21 @@ double median(std::vector<double> values) {
 
 std::vector<link_group> groups_of(const std::vector<link_facts>& links) {
   std::vector<link_group> out;
-  for (const auto& l : links) {
-    if (!l.measured()) continue;
-    const auto fits = [&](const link_group& g) {
-      const auto& first = *g.links.front();
-      const double faster = std::max(l.slower(), first.slower()) / std::min(l.slower(), first.slower());
-      return faster < 1.15 && std::abs(l.us - first.us) < std::max(30., 0.3 * std::min(l.us, first.us));
+  std::vector<const link_facts*> left;
+  for (const auto& l : links)
+    if (l.measured()) left.push_back(&l);
+  const auto alike = [](const link_facts& a, const link_facts& b) {
+    const double faster = std::max(a.slower(), b.slower()) / std::min(a.slower(), b.slower());
+    return faster < 1.15 && std::abs(a.us - b.us) < std::max(30., 0.3 * std::min(a.us, b.us));
+  };
+  while (!left.empty()) {  // around the one that most others are like
+    const auto like = [&](const link_facts* l) {
+      return std::ranges::count_if(left, [&](const link_facts* other) { return alike(*l, *other); });
     };
-    auto found = std::ranges::find_if(out, fits);
-    if (found == out.end()) found = out.insert(out.end(), link_group{});
-    found->links.push_back(&l);
+    const auto& middle = **std::ranges::max_element(left, {}, like);
+    const auto others = std::ranges::stable_partition(left, [&](const link_facts* l) { return alike(middle, *l); });
+    out.push_back({.links = {left.begin(), others.begin()}});
+    left.erase(left.begin(), others.begin());
   }
   for (auto& g : out) {
     std::vector<double> speeds, waits;
