@@ -442,11 +442,11 @@ TEST(ClusterHeader, HasAllThatWasFound) {
                                {0, 4, 1000, 100, 112, ""},                // two that are nearly the same
                                {1, 4, 1299, 100, 100, ""},
                                {0, 1, 50, 1234.5678, 1000, ""},  // three
-                               {0, 2, 79, 1149, 1149, ""},
+                               {0, 2, 70, 1100, 1100, ""},
                                {2, 4, 60, 1010, 1010, ""},
-                               {0, 3, 81, 1000, 1000, ""},  // too slow for these
-                               {1, 2, 50, 1151, 1151, ""},  // too fast
-                               {2, 3, 1301, 100, 109, ""},
+                               {0, 3, 111, 1000, 1000, ""},  // too slow for these
+                               {1, 2, 50, 1300, 1300, ""},   // too fast
+                               {2, 3, 1700, 100, 109, ""},
                                {0, 5, 0, 0, 0, "gone"},
                                {3, 4, 0, 0, 0, "no\nway"}},
                               "/opt"};
@@ -487,9 +487,9 @@ using machines = dice::cluster<dice::host<"a", dice::boards::raspberry_pi_4>,
                                dice::connection<dice::between<"a", "e">, dice::mbit_per_s<100>, dice::us<1300>>,
                                dice::connection<dice::between<"b\"1\"\011", "e">, dice::mbit_per_s<100>, dice::us<1300>>,
                                dice::connection<dice::between<"b\"1\"\011", "board">, dice::mbit_per_s<0.000123>, dice::us<4000>>,
-                               dice::connection<dice::between<"a", "board">, dice::mbit_per_s<1000>, dice::us<81>>,
-                               dice::connection<dice::between<"b\"1\"\011", "big">, dice::mbit_per_s<1150>, dice::us<50>>,
-                               dice::connection<dice::between<"big", "board">, dice::mbit_per_s<100>, dice::us<1300>>>;
+                               dice::connection<dice::between<"a", "board">, dice::mbit_per_s<1000>, dice::us<111>>,
+                               dice::connection<dice::between<"b\"1\"\011", "big">, dice::mbit_per_s<1300>, dice::us<50>>,
+                               dice::connection<dice::between<"big", "board">, dice::mbit_per_s<100>, dice::us<1700>>>;
 )");
   EXPECT_NE(cluster_header({{a, b}, {}, ""}).find("dice::connection<dice::mbit_per_s<940>, dice::us<150>>>;"),
             std::string::npos);
