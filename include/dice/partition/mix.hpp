@@ -437,10 +437,6 @@ namespace detail {
   return best;
 }
 
-}  // namespace detail
-
-namespace detail {
-
 /// The best mapping of whole layers for a request, without its limit of memory, if it may be ignored.
 [[gnu::cold]] inline mixed stages_for(const cost::setting& s, problem p, const mix_request& r) {
   tie_ends(p, s, r.wanted.aim);
@@ -464,7 +460,8 @@ namespace detail {
     nearest.wanted.aim.best = best;
     if (!out.sections.empty() || out.stopped || !relax(nearest)) return;
     const auto found = detail::mixer(s, p, rate, operators, nearest).run(detail::stages_for(s, p, nearest));
-    if (!found.sections.empty()) out = detail::mixer(s, p, rate, operators, r).run(found.sections);
+    if (found.sections.empty()) out.stopped = found.stopped;
+    else out = detail::mixer(s, p, rate, operators, r).run(found.sections);
   };
   start_near(objective::throughput, [](auto& to) { return std::exchange(to.wanted.aim.max_period, infinity) < infinity; });
   start_near(objective::latency, [](auto& to) { return std::exchange(to.wanted.aim.max_latency, infinity) < infinity; });
