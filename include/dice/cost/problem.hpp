@@ -149,6 +149,22 @@ constexpr double message_time(const problem& p, const meta::array<stage>& stages
   return out;
 }
 
+/// Completes a prediction of stages whose latency is known, and of whose period the time of the busiest link: `busy` is the
+/// time in s that each device computes and handles messages.
+constexpr void count_devices(prediction& out, const problem& p, const meta::array<stage>& stages,
+                             const meta::array<double>& busy) {
+  for (const double t : busy) out.period = std::max(out.period, t);
+  meta::array<char> used(p.devices.size());
+  for (const auto& s : stages) used[s.device] = 1;
+  for (int d = 0; d < p.devices.size(); ++d) {
+    if (!used[d]) continue;
+    const auto& about = p.devices[d];
+    out.energy += about.busy_watts * busy[d] + about.idle_watts * (out.period - busy[d]);
+    out.memory = std::max(out.memory, memory_of(p, stages, d));
+  }
+  out.throughput = out.period > 0 ? 1 / out.period : infinity;
+}
+
 /// The prediction for stages in order, adjacent ones on different devices. With t(d) the time of all stages of device d,
 /// o(d) the time that sending and receiving costs d, and x(c) the time to transfer the tensors that cross cut c:
 ///   period  = max(max t(d) + o(d), max x(c))     the slowest stage or transfer
@@ -160,7 +176,6 @@ constexpr double message_time(const problem& p, const meta::array<stage>& stages
 constexpr prediction predict(const problem& p, const meta::array<stage>& stages) {
   prediction out;
   meta::array<double> busy(p.devices.size());
-  meta::array<int> used(p.devices.size());
   for (int k = 0; k < stages.size(); ++k) {
     const auto& s = stages[k];
     if (k > 0) {
@@ -174,17 +189,9 @@ constexpr prediction predict(const problem& p, const meta::array<stage>& stages)
     }
     const double t = p.time(s.device, s.first, s.last);
     busy[s.device] += t;
-    used[s.device] = 1;
     out.latency += t;
   }
-  for (double t : busy) out.period = std::max(out.period, t);
-  for (int d = 0; d < p.devices.size(); ++d) {
-    if (!used[d]) continue;
-    const auto& about = p.devices[d];
-    out.energy += about.busy_watts * busy[d] + about.idle_watts * (out.period - busy[d]);
-    out.memory = std::max(out.memory, memory_of(p, stages, d));
-  }
-  out.throughput = out.period > 0 ? 1 / out.period : infinity;
+  count_devices(out, p, stages, busy);
   return out;
 }
 

@@ -41,10 +41,8 @@ class direct_messages {
     cost::detail::wires wires(p.hosts);
     wires.begin_frame();
     meta::array<double> clock(width), busy(width), arrival(net.size() * width);
-    meta::array<char> used(width);
     for (const auto& st : stages) {
       const int d = st.device;
-      used[d] = 1;
       for (int k = st.first; k < st.last; ++k) {
         for (int i = first_[k]; i < first_[k + 1]; ++i)
           for (const auto& e : net.into(layers_[i])) {
@@ -78,14 +76,7 @@ class direct_messages {
       }
     }
     out.period = wires.busiest();
-    for (const double t : busy) out.period = std::max(out.period, t);
-    for (int d = 0; d < width; ++d) {
-      if (!used[d]) continue;
-      const auto& about = p.devices[d];
-      out.energy += about.busy_watts * busy[d] + about.idle_watts * (out.period - busy[d]);
-      out.memory = std::max(out.memory, memory_of(p, stages, d));
-    }
-    out.throughput = out.period > 0 ? 1 / out.period : infinity;
+    cost::count_devices(out, p, stages, busy);
     return out;
   }
 
